@@ -89,6 +89,11 @@ const CONTENT_KEYS: &[&str] = &[
     "value",
 ];
 
+/// Shortest secret that has a form of its own, in bytes.
+const FORM_BYTES_MIN: usize = 13;
+/// What stands before every other one, behind its name.
+const BEFORE_SECRETS: &[u8] = b"=: \t";
+
 /// A text without secrets, of bounded length, on one line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(transparent)]
@@ -101,8 +106,8 @@ pub struct RedactedArguments(Value);
 
 /// Returns a text with every secret that has a known form masked.
 pub fn mask(text: &str) -> Cow<'_, str> {
-    // Nearly every text is clean: one look at it is enough then.
-    if !ANY.is_match(text) {
+    // Nearly every text is clean: one look at it is enough then, and names need none.
+    if is_too_short(text) || !ANY.is_match(text) {
         return Cow::Borrowed(text);
     }
     patterns::ALL.iter().fold(Cow::Borrowed(text), |text, (pattern, replacement)| {
@@ -111,6 +116,12 @@ pub fn mask(text: &str) -> Cow<'_, str> {
             Cow::Owned(masked) => Cow::Owned(masked),
         }
     })
+}
+
+/// Whether a text has no room for a secret that is known by its form: such a one is this long, or stands behind a
+/// character of these.
+fn is_too_short(text: &str) -> bool {
+    text.len() < FORM_BYTES_MIN && !text.bytes().any(|byte| BEFORE_SECRETS.contains(&byte))
 }
 
 /// Takes secrets out of a value that is passed on: texts are masked, JSON inside of them too, and

@@ -48,11 +48,6 @@ const PRIVATE_DIRECTORY: u32 = 0o700;
 /// How often a lock that somebody holds is tried again.
 const LOCK_PAUSE: Duration = Duration::from_millis(2);
 
-/// Whether a name is that of an entry: it leads nowhere else.
-fn is_single(name: &str) -> bool {
-    !(name.is_empty() || name == "." || name == ".." || name.contains(['/', '\0']))
-}
-
 /// A private directory of moss, held open.
 #[derive(Debug)]
 pub struct OwnDir {
@@ -149,14 +144,12 @@ impl OwnDir {
     ///
     /// `Io`.
     pub fn version(&self, name: &str) -> Result<Option<FileVersion>, Error> {
-        if !is_single(name) {
+        if !checked::is_single(name) {
             self.named(name)?;
         }
         // Each call of a tool looks at names: this is one system call, and cap-std needs three for it.
-        let found = handle::find_at(&self.directory, name).map_err(|errno| {
-            let path = self.path.join(name);
-            failed(&path, "look at")(errno.into())
-        })?;
+        let found = handle::find_at(&self.directory, name)
+            .map_err(|errno| failed(&self.path.join(name), "look at")(errno.into()))?;
         Ok(found.map(|stat| FileVersion {
             identity: stat.identity,
             size_bytes: stat.size_bytes,
@@ -396,7 +389,7 @@ impl OwnDir {
 
     fn named(&self, name: &str) -> Result<PathBuf, Error> {
         let path = self.path.join(name);
-        if !is_single(name) {
+        if !checked::is_single(name) {
             return Err(refused(&path, "is not a single name"));
         }
         Ok(path)

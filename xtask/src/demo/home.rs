@@ -211,7 +211,7 @@ mod tests {
             assert!(output.read_line(&mut line).unwrap() > 0, "it names no place");
         }
         let place = PathBuf::from(line["place: ".len()..].trim_end());
-        assert!(place.join("work").join(COMPONENTS[0]).exists());
+        assert!(place.join("work").join(component(PLUGINS[0])).exists());
         tour.kill().unwrap();
         tour.wait().unwrap();
         // What cleans up has the other end: it is closed when that is over.

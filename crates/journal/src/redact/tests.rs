@@ -1,5 +1,6 @@
 //! Tests of the module `redact`.
 
+use regex_syntax::hir::{Class, Hir, HirKind};
 use serde_json::json;
 
 use super::*;
@@ -226,4 +227,48 @@ fn values_that_are_passed_on_lose_their_secrets_and_nothing_else() {
     ] {
         assert_eq!(without_secrets(given.clone()), expected, "{given}");
     }
+}
+
+/// The length of the shortest text that a pattern can match without a byte of these; none where each of its
+/// matches has one.
+fn shortest_without(hir: &Hir, bytes: &[u8]) -> Option<usize> {
+    let shortest = |hir: &Hir| shortest_without(hir, bytes);
+    match hir.kind() {
+        HirKind::Empty | HirKind::Look(_) => Some(0),
+        HirKind::Literal(literal) => {
+            let has = literal.0.iter().any(|byte| bytes.contains(byte));
+            (!has).then_some(literal.0.len())
+        }
+        HirKind::Class(class) => {
+            let ranges: Vec<(u32, u32)> = match class {
+                Class::Unicode(class) => {
+                    class.iter().map(|range| (range.start().into(), range.end().into())).collect()
+                }
+                Class::Bytes(class) => {
+                    class.iter().map(|range| (range.start().into(), range.end().into())).collect()
+                }
+            };
+            let is_other = |code: u32| !bytes.iter().any(|byte| u32::from(*byte) == code);
+            ranges.iter().any(|(first, last)| (*first..=*last).any(is_other)).then_some(1)
+        }
+        HirKind::Repetition(repeated) => match repeated.min {
+            0 => Some(0),
+            min => shortest(&repeated.sub).map(|length| length * min as usize),
+        },
+        HirKind::Capture(capture) => shortest(&capture.sub),
+        HirKind::Concat(parts) => parts.iter().map(shortest).sum(),
+        HirKind::Alternation(parts) => parts.iter().filter_map(shortest).min(),
+    }
+}
+
+#[test]
+fn a_text_that_is_not_searched_has_no_room_for_a_secret() {
+    for (pattern, _) in patterns::ALL.iter() {
+        let hir = regex_syntax::ParserBuilder::new().utf8(false).build().parse(pattern.as_str());
+        let shortest = shortest_without(&hir.unwrap(), BEFORE_SECRETS);
+        assert!(shortest.is_none_or(|bytes| bytes >= FORM_BYTES_MIN), "{shortest:?}: {pattern}");
+    }
+    assert!(
+        is_too_short("src/read.rs") && !is_too_short("pwd=x") && !is_too_short("xoxa-12345678")
+    );
 }

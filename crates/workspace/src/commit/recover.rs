@@ -34,6 +34,10 @@ pub fn recover(workspace: &Workspace, history: &History) -> Result<Recovered, Er
 
 /// Does it for a caller that holds the lock while no commit of this process runs.
 pub(crate) fn resume(workspace: &Workspace, history: &History) -> Result<Recovered, Error> {
+    // Nearly always nothing is, and each change looks.
+    if !store::is_anything_left(&history.connection(), workspace.root(), history.settled_up_to())? {
+        return Ok(Recovered::default());
+    }
     let rolled_back = roll_back(workspace, history)?;
     let swept = sweep(workspace, history)?;
     Ok(Recovered { rolled_back, swept })

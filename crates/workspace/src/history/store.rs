@@ -1,8 +1,9 @@
 //! The tables of the history store and every statement that writes them, or that finishing and
 //! rolling back reads.
 
+mod left;
+
 use std::os::fd::AsFd;
-use std::path::Path;
 use std::time::Duration;
 
 use moss_sdk::edit::Retention;
@@ -10,7 +11,8 @@ use moss_sdk::{ContentHash, RelPath};
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use rustix::io::Errno;
 
-use super::rows::{action, from_sql, hash, now_ms, parse_path, path, root_key, to_sql};
+pub(crate) use self::left::{is_anything_left, mark_swept, pending, unswept};
+use super::rows::{from_sql, now_ms, root_key, to_sql};
 use crate::changes::{FileAction, Plan};
 use crate::error::Error;
 use crate::handle;
@@ -34,10 +36,6 @@ const APPLICATION_ID: i64 = 0x6d6f_7373;
 /// More statements than there are in this crate: those of a commit are compiled once.
 const STATEMENTS_MAX: usize = 64;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
-/// Most entries that are looked through at once for temporary files.
-const UNSWEPT_MAX: i64 = 256;
-/// The newest entry whose temporary files are known to be gone.
-const SWEPT: &str = "swept";
 
 /// A change set that was begun.
 #[derive(Debug)]
@@ -297,72 +295,6 @@ pub(crate) fn is_committed(connection: &Connection, number: u64) -> Result<bool,
     let sql = "SELECT committed FROM entries WHERE number = ?1";
     let found = connection.query_row(sql, [to_sql(number)], |row| row.get(0)).optional()?;
     Ok(found.unwrap_or(false))
-}
-
-/// The intents of a workspace that were neither finished nor rolled back, the newest first.
-pub(crate) fn pending(connection: &Connection, root: &Path) -> Result<Vec<Intent>, Error> {
-    let sql = "SELECT number, directories FROM entries
-               WHERE committed = 0 AND root = ?1 AND ?2 < number ORDER BY number DESC LIMIT ?3";
-    intents(connection, root, sql, 0, i64::MAX)
-}
-
-/// Some committed entries whose temporary files may still lie about, the oldest first: those after
-/// an entry and after what is known to be swept.
-pub(crate) fn unswept(
-    connection: &Connection,
-    root: &Path,
-    after: u64,
-) -> Result<Vec<Intent>, Error> {
-    let sql = "SELECT value FROM marks WHERE name = ?1";
-    let mut statement = connection.prepare_cached(sql)?;
-    let swept: Option<i64> = statement.query_row([SWEPT], |row| row.get(0)).optional()?;
-    let after = swept.unwrap_or(0).max(to_sql(after));
-    let sql = "SELECT number, directories FROM entries
-               WHERE committed = 1 AND root = ?1 AND ?2 < number ORDER BY number LIMIT ?3";
-    intents(connection, root, sql, after, UNSWEPT_MAX)
-}
-
-fn intents(
-    connection: &Connection,
-    root: &Path,
-    sql: &str,
-    after: i64,
-    intents_max: i64,
-) -> Result<Vec<Intent>, Error> {
-    let mut statement = connection.prepare_cached(sql)?;
-    let rows = statement.query_map(params![root_key(root), after, intents_max], |row| {
-        let directories: String = row.get(1)?;
-        let directories =
-            directories.lines().map(|text| parse_path(1, text)).collect::<Result<_, _>>()?;
-        Ok(Intent { number: from_sql(row.get(0)?), directories, files: Vec::new() })
-    })?;
-    let mut intents: Vec<Intent> = rows.collect::<Result<_, _>>()?;
-    let mut statement = connection.prepare_cached(
-        "SELECT real, action, before, after, temp FROM files WHERE entry = ?1 ORDER BY position",
-    )?;
-    for intent in &mut intents {
-        let rows = statement.query_map([to_sql(intent.number)], |row| {
-            Ok(IntentFile {
-                real: path(row, 0)?,
-                action: action(row, 1)?,
-                before: hash(row, 2)?,
-                after: hash(row, 3)?,
-                temp: row.get(4)?,
-            })
-        })?;
-        intent.files = rows.collect::<Result<_, _>>()?;
-    }
-    Ok(intents)
-}
-
-/// Remembers up to which entry temporary files are known to be gone.
-pub(crate) fn mark_swept(connection: &Connection, number: u64) -> Result<(), Error> {
-    connection.execute(
-        "INSERT INTO marks (name, value) VALUES (?1, ?2)
-         ON CONFLICT (name) DO UPDATE SET value = max(value, excluded.value)",
-        params![SWEPT, to_sql(number)],
-    )?;
-    Ok(())
 }
 
 /// Keeps bytes of another program that could not be left in place.

@@ -108,3 +108,8 @@ pub(super) fn read_bounded(path: &Path, file: File, bytes_max: u64) -> Result<Ve
     }
     Err(refused(path, format!("is larger than {bytes_max} bytes")))
 }
+
+/// Whether a name is that of an entry of a directory, and no path.
+pub(super) fn is_single(name: &str) -> bool {
+    !(name.is_empty() || name == "." || name == ".." || name.contains(['/', '\0']))
+}
