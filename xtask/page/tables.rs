@@ -68,7 +68,7 @@ pub(crate) const TABLES: &[Table] = &[
         name: "calls",
         title: "Single calls",
         text: "The daemon against a bare gRPC server that does the same work without validation, policy, \
-               journal or limits. One client calls both in turns, over Unix sockets.",
+               journal or limits. One client calls both in turns, over ten pairs of Unix sockets one after the other.",
         subject: "call",
         own: "moss",
         baseline: "bare",
