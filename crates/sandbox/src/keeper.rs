@@ -122,6 +122,7 @@ fn follow_order(mut control: UnixStream) -> io::Result<()> {
             // Where it could not be watched to its end: all that is known is ended.
             kept.inspect_err(|_| {
                 let _ = rustix::process::kill_process_group(leader, Signal::KILL);
+                let _ = ProcessTree::seen_by(order.is_init).signal(Signal::KILL);
             })
         }
         Err(report) => send(&mut control, &report),
@@ -205,7 +206,7 @@ impl CommandKeeper {
     ) -> Self {
         Self {
             control,
-            tree: if order.is_init { ProcessTree::Namespace } else { ProcessTree::Descendants },
+            tree: ProcessTree::seen_by(order.is_init),
             memory_bytes_max: order.memory_bytes_max,
             processes_max: order.processes_max,
             leader,

@@ -4,8 +4,8 @@
 //! to somebody else, or that others can write, is refused. Contents are replaced as a whole or
 //! not at all. Names are single components; links are never followed at the end of a path.
 //!
-//! Everything goes through a held [`Dir`], but for what it cannot say: parents that are private
-//! from their first instant and locks between processes are the standard library's.
+//! All goes through a held [`Dir`], but for what it cannot say: parents that are private from the first
+//! instant and locks between processes. Versions of files are looked at in it by one call of ours.
 
 #![cfg_attr(
     not(test),

@@ -163,6 +163,8 @@ fn refused(is_offline: bool) -> Result<SyscallRules, String> {
     }
     let typing = TYPING.iter().map(|&request| rule(&[(1, SeccompCmpOp::Eq, request)]));
     rules.insert(libc::SYS_ioctl, typing.collect::<Result<_, _>>()?);
+    // Limits of others, moss's and the keeper's among them. A process names itself by 0.
+    rules.insert(libc::SYS_prlimit64, vec![rule(&[(0, SeccompCmpOp::Ne, 0)])?]);
     // A program that runs as its owner would outlive the sandbox.
     for &(call, argument) in PERMISSIONS {
         rules.insert(call, vec![has(argument, libc::S_ISUID.into())?]);

@@ -23,6 +23,8 @@ pub(super) enum ProcessTree {
 pub(super) struct TreeProcess {
     pub(super) pid: i32,
     parent: i32,
+    /// One of its threads that runs. Once the first one has ended, `/proc` shows what the process has there alone.
+    thread: i32,
     /// Memory that it shares with no file.
     pub(super) memory_bytes: u64,
 }
@@ -34,6 +36,11 @@ const PARENT: usize = 1;
 // === impl ProcessTree ===
 
 impl ProcessTree {
+    /// Those that a keeper sees, which is the first process of a namespace or is not.
+    pub(super) fn seen_by(is_init: bool) -> Self {
+        if is_init { Self::Namespace } else { Self::Descendants }
+    }
+
     /// Returns all that have not ended, but for the keeper.
     pub(super) fn processes(self) -> io::Result<Vec<TreeProcess>> {
         let own = i32::try_from(std::process::id()).map_err(io::Error::other)?;
@@ -79,6 +86,28 @@ pub(super) fn machine_tasks() -> Option<u64> {
     tasks.parse().ok()
 }
 
+/// The fields of a file `stat` after the name.
+fn fields(file: &str) -> Option<Vec<String>> {
+    let stat = fs::read(file).ok()?;
+    let stat = String::from_utf8_lossy(&stat);
+    let (_, fields) = stat.rsplit_once(')')?;
+    Some(fields.split_ascii_whitespace().map(str::to_owned).collect())
+}
+
+fn has_ended(fields: &[String]) -> bool {
+    fields.get(STATE).is_none_or(|state| matches!(state.as_str(), "Z" | "X"))
+}
+
+/// Finds a thread that runs of a process whose first one has ended: a process has ended with the last of them.
+fn other_thread(pid: i32) -> Option<i32> {
+    let threads = fs::read_dir(format!("/proc/{pid}/task")).ok()?.flatten();
+    let mut threads = threads.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    let runs = |thread: &i32| {
+        fields(&format!("/proc/{pid}/task/{thread}/stat")).is_some_and(|one| !has_ended(&one))
+    };
+    threads.find(runs)
+}
+
 /// Those of all processes that descend from one; the dead between them are no longer there.
 fn descendants(root: i32, all: Vec<TreeProcess>) -> Vec<TreeProcess> {
     let mut known = HashSet::from([root]);
@@ -102,24 +131,21 @@ fn descendants(root: i32, all: Vec<TreeProcess>) -> Vec<TreeProcess> {
 
 impl TreeProcess {
     fn read(pid: i32) -> Option<Self> {
-        let stat = fs::read(format!("/proc/{pid}/stat")).ok()?;
-        let stat = String::from_utf8_lossy(&stat);
-        let (_, fields) = stat.rsplit_once(')')?;
-        let fields: Vec<&str> = fields.split_ascii_whitespace().collect();
-        if matches!(*fields.get(STATE)?, "Z" | "X") {
-            return None;
-        }
+        let fields = fields(&format!("/proc/{pid}/stat"))?;
         let parent = fields.get(PARENT)?.parse().ok()?;
-        let pages = fs::read_to_string(format!("/proc/{pid}/statm")).unwrap_or_default();
+        let thread = if has_ended(&fields) { other_thread(pid)? } else { pid };
+        let pages = fs::read_to_string(format!("/proc/{pid}/task/{thread}/statm"));
+        let pages = pages.unwrap_or_default();
         let mut pages = pages.split(' ').skip(1).map(|number| number.parse().unwrap_or(0_u64));
         let (resident, shared) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
         let memory_bytes = resident.saturating_sub(shared) * system::page_bytes();
-        Some(Self { pid, parent, memory_bytes })
+        Some(Self { pid, parent, thread, memory_bytes })
     }
 
     /// What a person recognizes it by.
     pub(super) fn describe(self) -> LeftProcess {
-        let line = fs::read(format!("/proc/{}/cmdline", self.pid)).unwrap_or_default();
+        let line = format!("/proc/{}/task/{}/cmdline", self.pid, self.thread);
+        let line = fs::read(line).unwrap_or_default();
         let line = line.strip_suffix(b"\0").unwrap_or(&line);
         let line: Vec<u8> = line.iter().map(|&byte| if byte == 0 { b' ' } else { byte }).collect();
         let line = &line[..line.len().min(LEFT_COMMAND_BYTES_MAX)];
@@ -134,7 +160,7 @@ mod tests {
 
     #[test]
     fn descendants_are_found_in_any_order() {
-        let process = |pid, parent| TreeProcess { pid, parent, memory_bytes: 0 };
+        let process = |pid, parent| TreeProcess { pid, parent, thread: pid, memory_bytes: 0 };
         let all = vec![process(9, 8), process(8, 5), process(5, 1), process(7, 2)];
         let found: Vec<_> = descendants(5, all).iter().map(|one| one.pid).collect();
         assert_eq!(found, [9, 8, 5]);

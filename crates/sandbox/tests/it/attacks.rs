@@ -197,6 +197,9 @@ class V(ctypes.Structure): _fields_ = [('p', ctypes.c_void_p), ('n', ctypes.c_si
 a = int(open('/proc/$VICTIM/maps').readline().split('-')[0], 16)
 r, e = call(310, $VICTIM, ctypes.byref(V(ctypes.addressof(b), 8)), 1, ctypes.byref(V(a, 8)), 1, 0)
 escaped(r == 8)\""),
+    attack("ask for another's limits", "/usr/bin/python3 -c \"$PY
+limits = (ctypes.c_ulong * 2)()
+escaped(call(302, os.getppid(), 7, 0, ctypes.byref(limits))[0] == 0)\""),
     attack("trace a process", "/usr/bin/python3 -c \"$PY
 escaped(call(101, 0, 0, 0, 0)[0] == 0)\""),
     attack("signal another process", "kill -0 $VICTIM && echo ESCAPED"),

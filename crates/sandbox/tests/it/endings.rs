@@ -27,6 +27,14 @@ const LEFTOVERS: &[(&str, &str)] = &[
          if ctypes.CDLL(None).syscall(clone, 0, 0, 0, 0, 0): os._exit(0)\n\
          time.sleep(600)' MARKER & wait; echo ok",
     ),
+    (
+        "a first thread that has ended",
+        "/usr/bin/python3 -c 'import ctypes, os, threading, time\n\
+         if os.fork(): os._exit(0)\n\
+         os.setsid()\n\
+         threading.Thread(target=time.sleep, args=(600,)).start()\n\
+         ctypes.CDLL(None).syscall(60 if os.uname().machine == \"x86_64\" else 93, 0)' MARKER; echo ok",
+    ),
     ("a chain of parents", "sh -c 'sh -c \"sleep MARKER & exec sleep MARKER\" &' ; echo ok"),
 ];
 

@@ -98,9 +98,13 @@ pub(crate) fn alive(word: &str) -> Vec<i32> {
     let pids = fs::read_dir("/proc").unwrap().flatten();
     let pids = pids.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
     let has = |pid: &i32| {
-        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        // Of one whose first thread has ended the others have it.
+        let threads = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
+        let lines = threads.filter_map(|thread| fs::read(thread.path().join("cmdline")).ok());
         // Shells that are about to start it have it within a longer word.
-        line.split(|byte| *byte == 0).any(|part| part == word.as_bytes())
+        lines
+            .into_iter()
+            .any(|line| line.split(|byte| *byte == 0).any(|part| part == word.as_bytes()))
     };
     pids.filter(has).collect()
 }
