@@ -330,3 +330,19 @@ async fn ruff_and_mypy_find_what_they_find_also_before_an_edit() {
     assert_eq!(codes, [(2, "F401"), (3, "assignment")], "{change:?}");
     assert_eq!(change.unchecked, Vec::<String>::new());
 }
+
+#[tokio::test]
+async fn an_edit_of_the_same_size_in_the_same_second_is_seen_by_mypy() {
+    let site = Site::new();
+    site.user_policy("version = 1\n[[rule]]\ntools = [\"lint_check\"]\nargv = [[\"mypy\"]]\ndecision = \"allow\"\n");
+    site.write("mypy.ini", "[mypy]\nstrict = true\n");
+    let daemon = serve_with_pytest(&site);
+    let client = daemon.caller().await;
+    // Its cache compares sizes and seconds. The first run takes longer than the others.
+    for (returned, errors) in [("int", 0), ("str", 1), ("int", 0), ("str", 1), ("int", 0)] {
+        site.write("a.py", &format!("def f(x: int) -> {returned}:\n    return x\n"));
+        let checked = lint(&client, "a.py").await;
+        assert_eq!(checked["totals"]["error"], errors, "{checked}");
+        assert_eq!(checked["tools"][0]["status"], "ran", "{checked}");
+    }
+}

@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, SystemTime};
 
 use moss_sandbox::{FileView, find_protected};
 use moss_sdk::command::{AlteredFile, FileFate};
@@ -23,6 +24,9 @@ use crate::call::effect::Effects;
 pub(super) const COMPARED_MAX: usize = 50_000;
 /// Most changed files that are listed.
 pub(super) const CHANGED_MAX: usize = 200;
+
+/// Files whose caches know them by their size and the second in which they were written: the bytecode of Python, mypy.
+const BY_SECOND: [&str; 2] = [".py", ".pyi"];
 
 /// The files that are others than they were before.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -167,6 +171,15 @@ impl ChangedFiles {
 impl FileMoment {
     fn of(files: impl IntoIterator<Item = (RelPath, FileLook)>) -> Self {
         Self { files: files.into_iter().collect(), ..Self::default() }
+    }
+
+    /// How long to wait until what is written next is written in a later second than what caches know by seconds.
+    /// Without that a cache which a command makes now would take the next edit for what it already knows.
+    pub(super) fn rest_of_second(&self, now: SystemTime) -> Option<Duration> {
+        let is_by_second =
+            |path: &RelPath| BY_SECOND.iter().any(|end| path.as_str().ends_with(end));
+        let known = self.files.iter().filter(|(path, _)| is_by_second(path));
+        known.filter_map(|(_, look)| look.rest_of_second(now)).max()
     }
 
     /// Whether a file that is no longer listed changed at all, and what became of it: it is gone, or an ignore file

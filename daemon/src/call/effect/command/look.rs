@@ -1,6 +1,6 @@
 //! How a file looks from outside, before a command and after it. Pure.
 
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use moss_sdk::file::{Entry, EntryKind};
 
@@ -34,9 +34,37 @@ impl FileLook {
             && self.modified != now.modified
     }
 
+    /// How long the second still lasts in which it was written; none where that is over.
+    pub(super) fn rest_of_second(&self, now: SystemTime) -> Option<Duration> {
+        let since = |time: SystemTime| time.duration_since(UNIX_EPOCH).ok();
+        let (written, now) = (since(self.modified?)?, since(now)?);
+        let rest =
+            Duration::from_secs(1).saturating_sub(Duration::from_nanos(now.subsec_nanos().into()));
+        (written.as_secs() == now.as_secs()).then_some(rest)
+    }
+
     /// Whether it has looked so for a while.
     pub(super) fn is_settled(&self, now: SystemTime, after: Duration) -> bool {
         let age = self.changed.and_then(|changed| now.duration_since(changed).ok());
         age.is_some_and(|age| age > after)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_written_in_this_second_has_the_rest_of_it_ahead() {
+        let at = |millis| UNIX_EPOCH + Duration::from_millis(millis);
+        let written =
+            |modified| FileLook { is_file: true, size_bytes: Some(1), modified, changed: None };
+        let rest = |millis, now| written(Some(at(millis))).rest_of_second(at(now));
+        assert_eq!(rest(7_100, 7_250), Some(Duration::from_millis(750)));
+        assert_eq!(rest(7_000, 7_000), Some(Duration::from_secs(1)));
+        assert_eq!(rest(7_900, 7_200), Some(Duration::from_millis(800)), "the clock was set back");
+        assert_eq!(rest(7_999, 8_000), None);
+        assert_eq!(rest(9_000, 8_999), None);
+        assert_eq!(written(None).rest_of_second(at(0)), None);
     }
 }

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use moss_policy::SandboxMin;
 use moss_sandbox::{
@@ -122,6 +122,11 @@ impl Effects {
         let before = async { if writes { self.moment_before().await.map(Some) } else { Ok(None) } };
         // Both walk through the workspace.
         let (mut command, before) = tokio::try_join!(self.sandboxed(planned, tier_min), before)?;
+        if let Some(rest) =
+            before.as_ref().and_then(|before| before.rest_of_second(SystemTime::now()))
+        {
+            tokio::time::sleep(rest).await;
+        }
         let (reports, output_use, time_max) = match wanted {
             OutputWanted::Shown => (None, OutputUse::Shown, TIMEOUT),
             OutputWanted::Whole { reports, follower } => {
