@@ -12,7 +12,6 @@ mod git_reads;
 mod granted;
 mod grants;
 mod kinds;
-mod look;
 mod made;
 mod output;
 mod own_programs;

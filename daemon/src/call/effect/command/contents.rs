@@ -8,9 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use arc_swap::ArcSwap;
 use moss_sdk::{ContentHash, RelPath};
-use moss_workspace::Workspace;
-
-use super::look::FileLook;
+use moss_workspace::{FileLook, Workspace};
 
 /// Most files whose content is remembered.
 const FILES_MAX: usize = 256;

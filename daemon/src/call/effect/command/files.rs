@@ -10,13 +10,13 @@ use moss_sandbox::{FileView, find_protected};
 use moss_sdk::command::{AlteredFile, FileFate};
 use moss_sdk::file::{EntryKind, ListOptions};
 use moss_sdk::{RelPath, ToolError};
-use moss_workspace::{LastLink, Workspace};
+use moss_workspace::{FileLook, LastLink, Workspace};
 
 use super::contents::{KnownContents, ReadContent};
 use super::git_reads::hook_directories;
 use super::grants::named_caches;
 use super::kinds::FileKinds;
-use super::look::FileLook;
+
 use super::made::{ENTRIES_MAX, is_in_package};
 use crate::call::effect::Effects;
 

@@ -6,36 +6,40 @@ use moss_sdk::file::{Entry, EntryKind};
 
 /// How a file looks from outside. A program can give it its old time, and not the time of that.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FileLook {
-    pub(super) is_file: bool,
-    pub(super) size_bytes: Option<u64>,
-    pub(super) modified: Option<SystemTime>,
-    pub(super) changed: Option<SystemTime>,
+pub struct FileLook {
+    /// Whether it is a regular file.
+    pub is_file: bool,
+    /// Its size, in bytes.
+    pub size_bytes: Option<u64>,
+    /// When its content was written last, as it says itself.
+    pub modified: Option<SystemTime>,
+    /// When it or what it says of itself changed last, as the system knows.
+    pub changed: Option<SystemTime>,
 }
 
 // === impl FileLook ===
 
 impl FileLook {
     /// How an entry of a listing looks.
-    pub(super) fn of(entry: &Entry) -> Self {
+    pub fn of(entry: &Entry) -> Self {
         let Entry { kind, size_bytes, modified, changed, .. } = *entry;
         Self { is_file: kind == EntryKind::File, size_bytes, modified, changed }
     }
 
     /// The size of a file whose content can be read.
-    pub(super) fn file_bytes(&self) -> Option<u64> {
+    pub fn file_bytes(&self) -> Option<u64> {
         self.size_bytes.filter(|_| self.is_file)
     }
 
     /// Whether a program has written it, or only given it a time.
-    pub(super) fn is_retimed(&self, now: &Self) -> bool {
+    pub fn is_retimed(&self, now: &Self) -> bool {
         self.file_bytes().is_some()
             && self.file_bytes() == now.file_bytes()
             && self.modified != now.modified
     }
 
     /// How long the second still lasts in which it was written; none where that is over.
-    pub(super) fn rest_of_second(&self, now: SystemTime) -> Option<Duration> {
+    pub fn rest_of_second(&self, now: SystemTime) -> Option<Duration> {
         let since = |time: SystemTime| time.duration_since(UNIX_EPOCH).ok();
         let (written, now) = (since(self.modified?)?, since(now)?);
         let rest =
@@ -44,7 +48,7 @@ impl FileLook {
     }
 
     /// Whether it has looked so for a while.
-    pub(super) fn is_settled(&self, now: SystemTime, after: Duration) -> bool {
+    pub fn is_settled(&self, now: SystemTime, after: Duration) -> bool {
         let age = self.changed.and_then(|changed| now.duration_since(changed).ok());
         age.is_some_and(|age| age > after)
     }
