@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 use crate::command::NetworkMode;
 use crate::lookup::find_of_system;
 use crate::mounts::PlannedMount;
+use crate::visible::SHARED_MEMORY;
 
 /// Where it is looked for.
 const PATHS: &[&str] =
@@ -72,14 +73,20 @@ impl Bubblewrap {
         if self.has_disable_userns {
             add(&[word("--disable-userns")]);
         }
+        let size = scratch_bytes.to_string();
+        let scratch = |at| {
+            let bound = if self.has_size { &["--size", size.as_str()][..] } else { &[] };
+            let words = ["--perms", SCRATCH_MODE].iter().chain(bound).chain(&["--tmpfs"]);
+            words.map(|text| word(text)).chain([at]).collect::<Vec<_>>()
+        };
         let is_whole = mounts.contains(&PlannedMount::Everything);
         if is_whole {
             add(&[word("--dev-bind"), word("/"), word("/")]);
         } else {
             add(&[word("--dev"), word("/dev")]);
+            add(&scratch(word(SHARED_MEMORY)));
         }
         add(&[word("--proc"), word("/proc")]);
-        let size = scratch_bytes.to_string();
         let opened = opened.iter().copied().chain(std::iter::repeat(None));
         for (mount, opened) in mounts.iter().zip(opened) {
             let opened = opened.map(|fd| OsString::from(fd.to_string()));
@@ -100,13 +107,7 @@ impl Bubblewrap {
                         None => add(&[word("--bind"), from.as_os_str(), at]),
                     }
                 }
-                PlannedMount::Scratch(_) => {
-                    add(&[word("--perms"), word(SCRATCH_MODE)]);
-                    if self.has_size {
-                        add(&[word("--size"), word(&size)]);
-                    }
-                    add(&[word("--tmpfs"), at]);
-                }
+                PlannedMount::Scratch(_) => add(&scratch(at)),
                 // A device that a mount without devices does not open.
                 PlannedMount::MaskedFile(_) => add(&[word("--ro-bind"), word("/dev/null"), at]),
                 PlannedMount::MaskedDirectory(_) => {
@@ -116,7 +117,7 @@ impl Bubblewrap {
             }
         }
         if !is_whole {
-            add(&[word("--remount-ro"), word("/")]);
+            add(&[word("--remount-ro"), word("/dev"), word("--remount-ro"), word("/")]);
         }
         add(&[word("--chdir"), word("/"), word("--")]);
         arguments
@@ -154,7 +155,8 @@ mod tests {
             mounts,
             "--symlink usr/bin /bin --perms 1777 --size 7 --tmpfs /tmp --bind-fd 9 /w \
              --ro-bind /w/.git/hooks /w/.git/hooks --ro-bind /dev/null /w/.env \
-             --perms 0000 --tmpfs /w/keys --remount-ro /w/keys --bind /v/c /c --remount-ro / --chdir / --",
+             --perms 0000 --tmpfs /w/keys --remount-ro /w/keys --bind /v/c /c --remount-ro /dev --remount-ro / \
+             --chdir / --",
         );
         let shared = bubblewrap.arguments(&[PlannedMount::Everything], &[], NetworkMode::On, 7);
         assert!(!shared.iter().any(|word| word == "--unshare-net" || word == "--remount-ro"));

@@ -10,6 +10,9 @@ use crate::worker::ProcessExit;
 
 /// Most processes that are listed of those that a command left running.
 pub const LEFT_RUNNING_MAX: usize = 32;
+/// What is said of a command some of whose processes may run on.
+pub const RUNS_ON: &str = "processes that it started may still run: they start others faster than this kernel lets moss \
+                           end them; a person can look for them with `ps`";
 /// Longest shown command line of a process, in bytes.
 pub const LEFT_COMMAND_BYTES_MAX: usize = 256;
 
@@ -26,6 +29,8 @@ pub struct CommandEnd {
     pub left_running: Vec<LeftProcess>,
     /// How many those were.
     pub left_running_count: usize,
+    /// Whether some of them may run on: they were killed, and others had been started by then.
+    pub may_run_on: bool,
     /// Bytes of its standard output.
     pub stdout_bytes: u64,
     /// Bytes of its standard error.

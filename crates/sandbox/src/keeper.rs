@@ -103,6 +103,7 @@ fn follow_order(mut control: UnixStream) -> io::Result<()> {
         // It may be the leader of a session already.
         let _ = rustix::process::setsid();
     }
+    let tree = ProcessTree::of(&order);
     if let Some(other) = order.identities.iter().find(|one| !one.is_seen()) {
         let why = format!("{} was replaced while it was set up", other.at.display());
         return send(&mut control, &KeeperReport::Failed(why));
@@ -118,11 +119,11 @@ fn follow_order(mut control: UnixStream) -> io::Result<()> {
         Ok((leader, group)) => {
             release_streams()?;
             send(&mut control, &KeeperReport::Started)?;
-            let kept = CommandKeeper::new(control, &order, (leader, group, covers)).keep();
+            let kept = CommandKeeper::new(control, &order, tree, (leader, group, covers)).keep();
             // Where it could not be watched to its end: all that is known is ended.
             kept.inspect_err(|_| {
                 let _ = rustix::process::kill_process_group(leader, Signal::KILL);
-                let _ = ProcessTree::seen_by(order.is_init).signal(Signal::KILL);
+                let _ = tree.signal(Signal::KILL);
             })
         }
         Err(report) => send(&mut control, &report),
@@ -202,11 +203,12 @@ impl CommandKeeper {
     fn new(
         control: UnixStream,
         order: &KeeperOrder,
+        tree: ProcessTree,
         (leader, group, covers): (Pid, Option<KeptGroup>, CoverWatch),
     ) -> Self {
         Self {
             control,
-            tree: ProcessTree::seen_by(order.is_init),
+            tree,
             memory_bytes_max: order.memory_bytes_max,
             processes_max: order.processes_max,
             leader,

@@ -77,7 +77,7 @@ pub use crate::cover::TooManyMounts;
 pub use crate::elsewhere::{group_hindrance, keeper};
 pub use crate::ending::{
     CommandEnd, CommandLimit, CoverChange, Disturbance, EndCause, LEFT_COMMAND_BYTES_MAX,
-    LEFT_RUNNING_MAX, LeftProcess, SandboxFacts,
+    LEFT_RUNNING_MAX, LeftProcess, RUNS_ON, SandboxFacts,
 };
 pub use crate::environment::environment_names;
 pub use crate::error::SandboxError;

@@ -240,7 +240,7 @@ impl FilePlan {
         let mut rules = LandlockRules {
             has_network: network == NetworkMode::On,
             sockets: std::mem::take(&mut self.landlock.sockets),
-            readable: vec!["/proc".into(), "/dev".into()],
+            readable: vec!["/proc".into()],
             writable: visible::DEVICES.iter().map(PathBuf::from).chain([private.into()]).collect(),
             writable_real: Vec::new(),
         };

@@ -26,6 +26,7 @@ use crate::launch_order::LaunchOrder;
 use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE};
 use crate::output::{OutputChunk, OutputCounts, OutputPump, OutputStream};
 use crate::start::ProgramOrder;
+use crate::tier::Tier;
 use crate::wire::{Decoder, LENGTH_BYTES};
 
 /// Longest wait for a sandbox to be set up.
@@ -287,6 +288,8 @@ impl CommandRun {
             duration,
             left_running: end.left_running,
             left_running_count: end.left_running_count,
+            // Elsewhere the kernel has ended them with their keeper.
+            may_run_on: !end.is_all_dead && self.preparation.facts.tier != Tier::Full,
             stdout_bytes: self.counts[0].load(Ordering::Relaxed),
             stderr_bytes: self.counts[1].load(Ordering::Relaxed),
             is_output_cut,

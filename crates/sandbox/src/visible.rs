@@ -31,9 +31,11 @@ pub(crate) const SYSTEM_MASKED: &[&str] = &[
 ];
 /// Private directories that every command has for itself.
 pub(crate) const SCRATCH: &[&str] = &["/tmp", "/var/tmp"];
-/// Devices that every program may use.
+/// Devices that every program may use. A command has no other terminal than one of its own.
 pub(crate) const DEVICES: &[&str] =
-    &["/dev/full", "/dev/null", "/dev/random", "/dev/urandom", "/dev/zero"];
+    &["/dev/full", "/dev/null", "/dev/random", "/dev/tty", "/dev/urandom", "/dev/zero"];
+/// The directory of memory that programs share by names: private as well, and bounded by itself.
+pub(crate) const SHARED_MEMORY: &str = "/dev/shm";
 
 /// What of a home directory is toolchains and their settings.
 pub(crate) const HOME: &[&str] = &[

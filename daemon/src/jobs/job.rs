@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use moss_sandbox::{CommandEnd, CommandInput, EndCause, ProcessExit, Stopper};
+use moss_sandbox::{CommandEnd, CommandInput, EndCause, ProcessExit, RUNS_ON, Stopper};
 use moss_sdk::command::ReportedSandbox;
 use moss_sdk::job::{JobOutput, JobStatus};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
@@ -290,6 +290,9 @@ impl JobState {
         if end.left_running_count > 0 {
             let count = end.left_running_count;
             self.notes.push(format!("{count} processes were left running, and ended"));
+        }
+        if end.may_run_on {
+            self.notes.push(RUNS_ON.to_owned());
         }
         if !end.restored.is_empty() {
             let restored = names(&end.restored);

@@ -79,6 +79,34 @@ const REFUSED: &[libc::c_long] = &[
     libc::SYS_clock_adjtime,
     libc::SYS_adjtimex,
 ];
+/// Memory, semaphores and queues that all processes of a user share, by a number that anybody may guess or a name.
+const SHARED: &[libc::c_long] = &[
+    libc::SYS_shmget,
+    libc::SYS_shmat,
+    libc::SYS_shmctl,
+    libc::SYS_semget,
+    libc::SYS_semop,
+    libc::SYS_semtimedop,
+    libc::SYS_semctl,
+    libc::SYS_msgget,
+    libc::SYS_msgsnd,
+    libc::SYS_msgrcv,
+    libc::SYS_msgctl,
+    libc::SYS_mq_open,
+    libc::SYS_mq_unlink,
+];
+/// Calls that set how the process runs that their first argument names.
+const SCHEDULING: &[libc::c_long] = &[
+    libc::SYS_sched_setaffinity,
+    libc::SYS_sched_setattr,
+    libc::SYS_sched_setparam,
+    libc::SYS_sched_setscheduler,
+];
+/// Calls that set priorities, and the first argument with which the second one names a process.
+const PRIORITIES: &[(libc::c_long, u64)] =
+    &[(libc::SYS_setpriority, 0), (libc::SYS_ioprio_set, IOPRIO_WHO_PROCESS)];
+/// So `ioprio_set` is asked about a process.
+const IOPRIO_WHO_PROCESS: u64 = 1;
 /// Those that x86 alone has.
 #[cfg(target_arch = "x86_64")]
 const REFUSED_HERE: &[libc::c_long] =
@@ -117,43 +145,55 @@ const X32: u32 = 0x4000_0000;
 /// SyscallRules by system call.
 type SyscallRules = BTreeMap<i64, Vec<SeccompRule>>;
 
-/// The filters that were compiled, without a network of its own and with one.
-static COMPILED: [OnceLock<Result<Vec<BpfProgram>, String>>; 2] = [const { OnceLock::new() }; 2];
+/// What a filter has to refuse in the stead of a namespace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum FilterScope {
+    /// A command has namespaces of its own.
+    Namespaces,
+    /// It shares processes and memory with others.
+    Shared,
+    /// It shares the network, too, and is to have none.
+    Offline,
+}
+
+/// The filters that were compiled, one set for each scope.
+static COMPILED: [OnceLock<Result<Vec<BpfProgram>, String>>; 3] = [const { OnceLock::new() }; 3];
 
 /// Compiles the filters: whoever is forked from here has them.
 pub(super) fn prepare() {
-    for is_offline in [false, true] {
+    for scope in [FilterScope::Namespaces, FilterScope::Shared, FilterScope::Offline] {
         // Whoever needs them learns why there are none.
-        let _ = programs(is_offline);
+        let _ = programs(scope);
     }
 }
 
 /// The filters, in the order in which they are applied.
-pub(super) fn programs(is_offline: bool) -> Result<&'static [BpfProgram], String> {
-    let compiled = COMPILED[usize::from(is_offline)].get_or_init(|| compile(is_offline));
+pub(super) fn programs(scope: FilterScope) -> Result<&'static [BpfProgram], String> {
+    let compiled = COMPILED[scope as usize].get_or_init(|| compile(scope));
     compiled.as_deref().map_err(Clone::clone)
 }
 
-fn compile(is_offline: bool) -> Result<Vec<BpfProgram>, String> {
+fn compile(scope: FilterScope) -> Result<Vec<BpfProgram>, String> {
     // `clone3` has its flags in memory, which no filter sees: as an old kernel, so that libraries
     // use `clone`. `openat2` has its mode there.
     let unknown = [(libc::SYS_clone3, Vec::new()), (libc::SYS_openat2, Vec::new())];
     Ok(vec![
         other_numbers(),
-        program(refused(is_offline)?, libc::EPERM)?,
+        program(refused(scope)?, libc::EPERM)?,
         program(unknown.into(), libc::ENOSYS)?,
     ])
 }
 
-fn refused(is_offline: bool) -> Result<SyscallRules, String> {
-    let refused = REFUSED.iter().chain(REFUSED_HERE);
+fn refused(scope: FilterScope) -> Result<SyscallRules, String> {
+    let shared = if scope == FilterScope::Namespaces { &[] } else { SHARED };
+    let refused = REFUSED.iter().chain(REFUSED_HERE).chain(shared);
     let mut rules: SyscallRules = refused.map(|&call| (call, Vec::new())).collect();
     let has = |argument, bits: u64| rule(&[(argument, SeccompCmpOp::MaskedEq(bits), bits)]);
     for call in [libc::SYS_clone, libc::SYS_unshare] {
         let flags = NAMESPACES.iter().map(|&flag| has(0, flag.cast_unsigned().into()));
         rules.insert(call, flags.collect::<Result<_, _>>()?);
     }
-    let families = if is_offline { FAMILIES_OFFLINE } else { FAMILIES };
+    let families = if scope == FilterScope::Offline { FAMILIES_OFFLINE } else { FAMILIES };
     let others: Vec<_> = families
         .iter()
         .map(|&family| (0, SeccompCmpOp::Ne, u64::from(family.cast_unsigned())))
@@ -165,6 +205,9 @@ fn refused(is_offline: bool) -> Result<SyscallRules, String> {
     rules.insert(libc::SYS_ioctl, typing.collect::<Result<_, _>>()?);
     // Limits of others, moss's and the keeper's among them. A process names itself by 0.
     rules.insert(libc::SYS_prlimit64, vec![rule(&[(0, SeccompCmpOp::Ne, 0)])?]);
+    if scope != FilterScope::Namespaces {
+        rules.extend(of_others()?);
+    }
     // A program that runs as its owner would outlive the sandbox.
     for &(call, argument) in PERMISSIONS {
         rules.insert(call, vec![has(argument, libc::S_ISUID.into())?]);
@@ -177,6 +220,20 @@ fn refused(is_offline: bool) -> Result<SyscallRules, String> {
             rule(&[(argument, is_making, making), (argument + 1, is_own.clone(), own)])
         });
         rules.insert(call, making.collect::<Result<_, _>>()?);
+    }
+    Ok(rules)
+}
+
+/// Refuses what names other processes to set how they run, where a command sees those of others. A thread names itself
+/// by 0; which other numbers are threads of the command no filter knows.
+fn of_others() -> Result<SyscallRules, String> {
+    let other_than = |argument, value| rule(&[(argument, SeccompCmpOp::Ne, value)]);
+    let mut rules = SyscallRules::new();
+    for &call in SCHEDULING {
+        rules.insert(call, vec![other_than(0, 0)?]);
+    }
+    for &(call, process) in PRIORITIES {
+        rules.insert(call, vec![other_than(0, process)?, other_than(1, 0)?]);
     }
     Ok(rules)
 }
@@ -220,10 +277,12 @@ mod tests {
 
     #[test]
     fn every_filter_compiles_and_is_within_the_bound_of_the_kernel() {
-        let programs = programs(true).unwrap();
-        assert_eq!(programs.len(), 3);
-        for program in programs {
-            assert!(!program.is_empty() && program.len() < 4096, "{}", program.len());
+        for scope in [FilterScope::Namespaces, FilterScope::Shared, FilterScope::Offline] {
+            let programs = programs(scope).unwrap();
+            assert_eq!(programs.len(), 3);
+            for program in programs {
+                assert!(!program.is_empty() && program.len() < 4096, "{}", program.len());
+            }
         }
     }
 }

@@ -13,6 +13,7 @@ use rustix::process::{Resource, Rlimit, Signal, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use seccompiler::BpfProgram;
 
+use super::filter::FilterScope;
 use super::tree;
 use crate::order::{KeeperOrder, LandlockRules};
 use crate::system;
@@ -84,8 +85,12 @@ impl Restrictions {
             let most = order.processes_max.saturating_add(others);
             limits.push((Resource::Nproc, most, most));
         }
-        let filters =
-            if order.is_filtered { super::filter::programs(order.is_offline)? } else { &[] };
+        let scope = match (order.is_init, order.is_offline) {
+            (true, _) => FilterScope::Namespaces,
+            (false, false) => FilterScope::Shared,
+            (false, true) => FilterScope::Offline,
+        };
+        let filters = if order.is_filtered { super::filter::programs(scope)? } else { &[] };
         let layer =
             order.layer.map(system::adopt).transpose().map_err(|error| error.to_string())?;
         let ruleset = order.landlock.as_ref().map(ruleset).transpose()?;
@@ -114,6 +119,28 @@ impl Restrictions {
         }
         Ok(())
     }
+}
+
+/// Keeps signals of this process, and of all that it starts, among these. Returns whether that holds: only then "all
+/// processes" may be signalled, of which there are those of others otherwise.
+pub(super) fn enclose_signals() -> bool {
+    // Somebody who could be signalled before and cannot be now is the proof.
+    let Some(other) = rustix::process::getppid() else { return false };
+    let is_reached = || rustix::process::test_kill_process(other).is_ok();
+    is_reached() && restrict_signals().is_ok() && !is_reached()
+}
+
+fn restrict_signals() -> Result<(), String> {
+    let text = |error: landlock::RulesetError| error.to_string();
+    let ruleset = Ruleset::default().set_compatibility(CompatLevel::HardRequirement);
+    // Any set of rules refuses to move files between directories, unless it says otherwise.
+    let moving = AccessFs::Refer;
+    let ruleset =
+        ruleset.handle_access(moving).map_err(text)?.scope(Scope::Signal).map_err(text)?;
+    let root = PathFd::new("/").map_err(|error| error.to_string())?;
+    let created = ruleset.create().map_err(text)?;
+    let created = created.add_rule(PathBeneath::new(root, moving)).map_err(text)?;
+    created.restrict_self().map_err(text).map(drop)
 }
 
 /// Sets a limit, or a lower one where the process has no right to so much.

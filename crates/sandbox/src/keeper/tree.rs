@@ -6,7 +6,9 @@ use std::io;
 
 use rustix::process::{Pid, Signal};
 
+use super::restrict::enclose_signals;
 use crate::ending::{LEFT_COMMAND_BYTES_MAX, LeftProcess};
+use crate::order::KeeperOrder;
 use crate::system;
 
 /// Which processes are a command's.
@@ -14,7 +16,10 @@ use crate::system;
 pub(super) enum ProcessTree {
     /// All of this PID namespace, whose first process the keeper is.
     Namespace,
-    /// All descendants of the keeper: those whose parent has ended become its children.
+    /// All descendants of the keeper: those whose parent has ended become its children. Signals of the keeper reach
+    /// nobody else.
+    Enclosed,
+    /// The same, and signals reach others, too.
     Descendants,
 }
 
@@ -36,9 +41,14 @@ const PARENT: usize = 1;
 // === impl ProcessTree ===
 
 impl ProcessTree {
-    /// Those that a keeper sees, which is the first process of a namespace or is not.
-    pub(super) fn seen_by(is_init: bool) -> Self {
-        if is_init { Self::Namespace } else { Self::Descendants }
+    /// Those of a command. One that Landlock keeps in signals nobody else: its keeper is bound so, too, where the kernel
+    /// can.
+    pub(super) fn of(order: &KeeperOrder) -> Self {
+        match order.is_init {
+            true => Self::Namespace,
+            false if order.landlock.is_some() && enclose_signals() => Self::Enclosed,
+            false => Self::Descendants,
+        }
     }
 
     /// Returns all that have not ended, but for the keeper.
@@ -52,15 +62,16 @@ impl ProcessTree {
         }
         Ok(match self {
             Self::Namespace => all,
-            Self::Descendants => descendants(own, all),
+            Self::Enclosed | Self::Descendants => descendants(own, all),
         })
     }
 
     /// Sends a signal to all.
     pub(super) fn signal(self, signal: Signal) -> io::Result<()> {
-        if matches!(self, Self::Namespace) {
-            // "The group 1" is how all processes are named; those of other namespaces are not
-            // among them, nor is the sender. Where there are none it fails.
+        if matches!(self, Self::Namespace | Self::Enclosed) {
+            // "The group 1" is how all processes are named that can be signalled; the sender is not among them. The kernel
+            // lets nobody start another one meanwhile, which those that are found one by one may. Where there are
+            // none it fails.
             let _ = rustix::process::kill_process_group(Pid::INIT, signal);
             return Ok(());
         }

@@ -22,6 +22,7 @@ use crate::launch_order::LaunchOrder;
 use crate::mount_index::MountIndex;
 use crate::mounts::PlannedMount;
 use crate::system;
+use crate::visible::SHARED_MEMORY;
 
 /// Of what a command writes no program gains rights, and no device opens.
 const PLAIN: MountAttrFlags =
@@ -123,8 +124,8 @@ impl<'a> NewRoot<'a> {
     }
 
     fn show_devices(&self) -> io::Result<()> {
-        let options = [("mode", "0755"), ("size", &self.order.scratch_bytes.to_string())];
-        attach(&fresh("tmpfs", &options, DEVICE)?, &make("/dev".as_ref(), true)?)?;
+        let devices = fresh("tmpfs", &[("mode", "0755")], DEVICE)?;
+        attach(&devices, &make("/dev".as_ref(), true)?)?;
         for name in DEVICES {
             let path = Path::new("/dev").join(name);
             let device = copy(self.source(&path, ResolveFlags::empty())?.as_fd(), DEVICE)?;
@@ -133,9 +134,16 @@ impl<'a> NewRoot<'a> {
         for (name, target) in DEVICE_LINKS {
             symlink(target, Path::new("/dev").join(name))?;
         }
-        fs::create_dir("/dev/shm")?;
+        self.show_scratch(SHARED_MEMORY.as_ref())?;
         let terminals = fresh("devpts", &[("ptmxmode", "0666"), ("mode", "0620")], DEVICE)?;
         attach(&terminals, &make("/dev/pts".as_ref(), true)?)
+    }
+
+    /// Shows an empty directory in memory.
+    fn show_scratch(&self, at: &Path) -> io::Result<()> {
+        let size = self.order.scratch_bytes.to_string();
+        let directory = fresh("tmpfs", &[("mode", "1777"), ("size", &size)], PLAIN)?;
+        attach(&directory, &make(at, true)?)
     }
 
     /// Shows one mount, in another; `before` are those that are there already.
@@ -155,11 +163,7 @@ impl<'a> NewRoot<'a> {
                 let attributes = if *is_writable { PLAIN } else { READ_ONLY };
                 self.show_cache(real, at, around, attributes)
             }
-            PlannedMount::Scratch(_) => {
-                let size = self.order.scratch_bytes.to_string();
-                let directory = fresh("tmpfs", &[("mode", "1777"), ("size", &size)], PLAIN)?;
-                attach(&directory, &make(at, true)?)
-            }
+            PlannedMount::Scratch(_) => self.show_scratch(at),
             PlannedMount::MaskedFile(_) => {
                 // A device that a mount without devices does not open.
                 let null = self.source("/dev/null".as_ref(), ResolveFlags::empty())?;
@@ -240,6 +244,9 @@ impl<'a> NewRoot<'a> {
         if is_whole {
             return Ok(());
         }
+        // What else is mounted there stays as it is.
+        let devices = find("/dev".as_ref(), ResolveFlags::empty())?;
+        system::restrict_mount(devices.as_fd(), MountAttrFlags::MOUNT_ATTR_RDONLY, false)?;
         system::restrict_mount(root.as_fd(), READ_ONLY, false)
     }
 }

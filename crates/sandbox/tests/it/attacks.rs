@@ -208,6 +208,13 @@ escaped(call(101, 0, 0, 0, 0)[0] == 0)\""),
     attack("take another's descriptor", "/usr/bin/python3 -c \"$PY
 fd, _ = call(434, $VICTIM, 0)
 escaped(fd >= 0 and call(438, fd, 0, 0)[0] >= 0)\""),
+    attack("give another process a lower priority", "renice -n 19 -p $VICTIM && echo ESCAPED"),
+    attack("give another process a lower priority of the disk", "ionice -c 3 -p $VICTIM && echo ESCAPED"),
+    attack("bind another process to a processor", "taskset -p 1 $VICTIM && echo ESCAPED"),
+    attack("schedule another process", "chrt --idle -p 0 $VICTIM && echo ESCAPED"),
+    attack("read the memory that others share by a number", "/usr/bin/python3 -c \"$PY
+escaped(call(30, $SHARED, 0, 0)[1] == 0)\""),
+    attack("read the memory that others share by a name", "cat /dev/shm/$MARK.shared"),
     // Sockets and networks.
     attack("reach a socket outside", "/usr/bin/python3 -c \"$PY
 socket.socket(socket.AF_UNIX).connect('$OUT/agent.sock'); escaped(True)\""),

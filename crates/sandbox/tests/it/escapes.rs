@@ -34,8 +34,15 @@ struct Scene {
     variables: Vec<(OsString, OsString)>,
     victim: Child,
     marker: String,
+    shared: SharedMemory,
     _listeners: (UnixListener, UnixListener, UnixListener, TcpListener, UdpSocket),
     _inherited: fs::File,
+}
+
+/// Memory that processes share, by a number and by a name.
+struct SharedMemory {
+    number: String,
+    path: PathBuf,
 }
 
 /// What became of an attack.
@@ -167,6 +174,7 @@ impl Scene {
             .stdin(Stdio::null())
             .spawn()
             .unwrap();
+        let shared = SharedMemory::new(&marker);
         let inherited = fs::File::open(outside.join("secret")).unwrap();
         rustix::io::fcntl_setfd(inherited.as_fd(), rustix::io::FdFlags::empty()).unwrap();
         let port = |address: io::Result<std::net::SocketAddr>| address.unwrap().port().to_string();
@@ -177,6 +185,7 @@ impl Scene {
             ("VICTIM_MARK", format!("{marker}1")),
             ("MARK", marker.clone()),
             ("ABSTRACT", marker.clone()),
+            ("SHARED", shared.number.clone()),
             ("TCP", port(tcp.local_addr())),
             ("UDP", port(udp.local_addr())),
             ("PY", PYTHON.to_owned()),
@@ -185,7 +194,8 @@ impl Scene {
         let (unix, at_home, abstracted) = listeners;
         let listeners = (unix, at_home, abstracted, tcp, udp);
         let _listeners = listeners;
-        Self { place, home, outside, variables, victim, marker, _listeners, _inherited: inherited }
+        let _inherited = inherited;
+        Self { place, home, outside, variables, victim, marker, shared, _listeners, _inherited }
     }
 
     /// Whether an attack gets out where nothing keeps it in.
@@ -259,6 +269,24 @@ impl Scene {
     }
 }
 
+// === impl SharedMemory ===
+
+impl SharedMemory {
+    fn new(name: &str) -> Self {
+        let made = Command::new("ipcmk").args(["--shmem", "64"]).output().unwrap();
+        let said = String::from_utf8(made.stdout).unwrap();
+        let number = said.trim().rsplit(' ').next().unwrap().to_owned();
+        let path = Path::new("/dev/shm").join(format!("{name}.shared"));
+        write(&path, SECRET);
+        Self { number, path }
+    }
+
+    fn remove(&self) {
+        let _ = Command::new("ipcrm").args(["--shmem-id", &self.number]).status();
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
 fn look_into(path: &Path, seen: &mut BTreeMap<PathBuf, Known>) {
     let Ok(found) = fs::symlink_metadata(path) else { return };
     if found.is_dir() {
@@ -281,6 +309,7 @@ impl Drop for Scene {
     fn drop(&mut self) {
         let _ = self.victim.kill();
         let _ = self.victim.wait();
+        self.shared.remove();
         for pid in alive(&self.marker) {
             if let Some(pid) = rustix::process::Pid::from_raw(pid) {
                 let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);

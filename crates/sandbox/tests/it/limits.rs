@@ -5,7 +5,7 @@ use std::fs;
 use moss_sandbox::{CommandLimit, EndCause, OUTPUT_CHUNK_BYTES_MAX};
 use tokio::sync::mpsc;
 
-use crate::harness::{Place, WAYS, Way, dead, marker, run, sandbox};
+use crate::harness::{FULL, Place, WAYS, Way, dead, marker, run, sandbox};
 
 /// More output than moss may hold in memory, in bytes.
 const MUCH: u64 = 1 << 30;
@@ -100,5 +100,18 @@ async fn a_fork_bomb_ends_and_leaves_nothing() {
         let is_ended = ran.end.cause == EndCause::Limit(CommandLimit::Processes);
         assert!(is_refused || is_ended, "{way}: {ran:?}");
         dead(&marker).await;
+    }
+}
+
+#[tokio::test]
+async fn memory_that_programs_share_by_names_is_bounded_and_nothing_is_made_beside_it() {
+    for way in FULL {
+        let place = Place::new();
+        let script = "echo $(($(stat -f -c '%b * %S' /dev/shm) >> 20)); echo x > /dev/shm/a && echo made; \
+                      echo x > /dev/b || echo refused";
+        let mut command = place.shell(script);
+        command.limits.memory_bytes_max = 64 << 20;
+        let ran = run(way, command).await;
+        assert_eq!(ran.stdout, "64\nmade\nrefused\n", "{way}: {ran:?}");
     }
 }

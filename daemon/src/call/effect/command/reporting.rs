@@ -3,7 +3,9 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use moss_sandbox::{CommandEnd, EndCause, NetworkMode, ProcessExit, Profile, SandboxFacts};
+use moss_sandbox::{
+    CommandEnd, EndCause, NetworkMode, ProcessExit, Profile, RUNS_ON, SandboxFacts,
+};
 use moss_sdk::command::{CommandReport, LeftRunning, ReportedSandbox};
 use moss_sdk::{ErrorCode, ToolError};
 
@@ -128,6 +130,9 @@ fn notes(end: &CommandEnd, output: &CollectedOutput, timeout: Duration) -> Vec<S
     let more = end.left_running_count.saturating_sub(end.left_running.len());
     if more > 0 {
         notes.push(format!("{more} more processes were left running, and ended"));
+    }
+    if end.may_run_on {
+        notes.push(RUNS_ON.to_owned());
     }
     if end.is_output_cut {
         notes.push("a process kept the output open: its end may be missing".to_owned());
