@@ -1,6 +1,6 @@
 //! What the READMEs quote of the page of figures is what stands there, and rows that miss their targets are listed.
 
-use moss_xtask::missed::{MISSED, STATED, key};
+use moss_xtask::missed::{MISSED, key};
 use moss_xtask::rows::Row;
 use moss_xtask::targets::{TargetVerdict, verdict};
 use serde_json::Value;
@@ -38,7 +38,7 @@ fn rows_that_miss_their_targets_are_listed_with_the_reason() {
     hold_but("meets its target, or has a reason", missed, MISSED);
     let unreadable =
         of(TargetVerdict::Unreadable, "no number of it can be held against its target");
-    hold_but("has a target that can be read", unreadable, STATED);
+    hold("has a target that can be read", unreadable.map(|(row, what)| format!("{row}: {what}")));
 }
 
 #[test]

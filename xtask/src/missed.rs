@@ -6,6 +6,14 @@
 /// The table and the row, and why it misses its target.
 pub const MISSED: &[(&str, &str)] = &[
     (
+        "calls: call refused by policy",
+        "this run has 1.35; five runs of the day before had 1.26 to 1.35, with a median of 1.29",
+    ),
+    (
+        "plugins: in process, component in Rust",
+        "with moss the plugin sees a directory and is refused a file in it, the bare engine shows it none",
+    ),
+    (
         "search: grep_search, a word, ripgrep 13.0.0",
         "the lines that match are read from their files and returned, ripgrep only counts them",
     ),
@@ -18,34 +26,20 @@ pub const MISSED: &[(&str, &str)] = &[
         "half a word stands in many files, and in each of them the parts are read that may have it",
     ),
     (
-        "search: get_project_structure, fdfind 8.6.0",
-        "a response has manifests, languages and commands of the projects, fd prints names alone",
-    ),
-    (
-        "search: memory, 4.0 million lines",
-        "the words of all texts are kept in memory, and a third is the program itself, of which grammars are the most",
-    ),
-    (
         "mcp: read_file, 16 KiB, against files",
         "the client alone takes 0.59 of the other for the very same result, whoever sends it: see its row, and that over a bare pipe",
+    ),
+    (
+        "mcp: read_file, 16 KiB, over a bare pipe, against files",
+        "0.51 in this run, 0.49 in the one before it on another machine",
     ),
     (
         "mcp: list_directory, 100 files, against files",
         "it has kinds and sizes, and a schema that the client checks; the client alone takes 0.84 for the same result",
     ),
-    (
-        "mcp: the same, through a daemon",
-        "two more processes are woken, and a call over gRPC is made: a bare one takes 0.4 ms on that machine",
-    ),
 ];
 
-/// Targets that are no number of their row, each with what holds it.
-pub const STATED: &[(&str, &str)] = &[(
-    "edits: commit of an edit, 16 KiB",
-    "the daemon counts its waits, and an end-to-end test reads them",
-)];
-
-/// Names a row in these lists.
+/// Names a row in this list.
 pub fn key(table: &str, row: &str) -> String {
     format!("{table}: {row}")
 }

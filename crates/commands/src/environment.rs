@@ -60,7 +60,14 @@ pub(crate) fn is_harmless(assigned: &Assignment) -> bool {
         _ => text.chars().all(is_plain) && !text.contains("--"),
     };
     let is_plain = |word: &ShellWord| word.fixed().is_some_and(is_plain);
-    is_harmless_variable(&assigned.name) && assigned.value.as_ref().is_none_or(is_plain)
+    is_without_pager(assigned)
+        || is_harmless_variable(&assigned.name) && assigned.value.as_ref().is_none_or(is_plain)
+}
+
+/// Whether it makes programs print without a pager, as moss does itself.
+fn is_without_pager(assigned: &Assignment) -> bool {
+    let value = assigned.value.as_ref().and_then(ShellWord::fixed);
+    ["PAGER", "GIT_PAGER", "MANPAGER"].contains(&assigned.name.as_str()) && value == Some("cat")
 }
 
 /// Whether a variable decides which programs run, or with which code.
@@ -71,6 +78,9 @@ pub fn is_decisive(name: &str) -> bool {
 /// Why nobody can know what setting a variable does; none where that is harmless.
 pub(crate) fn why_unclear(assigned: &Assignment) -> Option<String> {
     let name = &assigned.name;
+    if is_without_pager(assigned) {
+        return None;
+    }
     if is_decisive(name) {
         return Some(format!("{name} decides which programs run, or how"));
     }

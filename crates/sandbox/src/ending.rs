@@ -11,8 +11,8 @@ use crate::worker::ProcessExit;
 /// Most processes that are listed of those that a command left running.
 pub const LEFT_RUNNING_MAX: usize = 32;
 /// What is said of a command some of whose processes may run on.
-pub const RUNS_ON: &str = "processes that it started may still run: they start others faster than this kernel lets moss \
-                           end them; a person can look for them with `ps`";
+pub const RUNS_ON: &str = "processes that it started may still run: they were killed, and moss did not see all of them \
+                           end; a person can look for them with `ps`";
 /// Longest shown command line of a process, in bytes.
 pub const LEFT_COMMAND_BYTES_MAX: usize = 256;
 

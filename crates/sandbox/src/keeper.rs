@@ -11,6 +11,7 @@
 mod covers;
 mod filter;
 mod group;
+mod memory;
 mod restrict;
 mod socket;
 mod tree;
@@ -103,7 +104,9 @@ fn follow_order(mut control: UnixStream) -> io::Result<()> {
         // It may be the leader of a session already.
         let _ = rustix::process::setsid();
     }
-    let tree = ProcessTree::of(&order);
+    // A command that Landlock keeps in signals nobody else either.
+    let is_enclosed = !order.is_init && order.landlock.is_some() && restrict::enclose_signals();
+    let tree = ProcessTree::seen_by(order.is_init, is_enclosed);
     if let Some(other) = order.identities.iter().find(|one| !one.is_seen()) {
         let why = format!("{} was replaced while it was set up", other.at.display());
         return send(&mut control, &KeeperReport::Failed(why));
@@ -139,10 +142,11 @@ fn start(order: &KeeperOrder) -> Result<(Pid, Option<KeptGroup>), KeeperReport> 
     let input = input.map_err(|error| failed(&error.to_string()))?;
     let group = order.group.map(group::adopt).transpose();
     let (entry, group) = group.map_err(|error| failed(&error.to_string()))?.unzip();
-    let mut restrictions = Restrictions::prepare(order).map_err(|why| failed(&why))?;
+    let terminal = input.as_ref().filter(|_| order.has_terminal);
+    let mut restrictions = Restrictions::prepare(order, terminal).map_err(|why| failed(&why))?;
     let (mut reasons, mut reason) = io::pipe().map_err(|error| failed(&error.to_string()))?;
     let mut command = Command::new(program);
-    if let Some(terminal) = input.as_ref().filter(|_| order.has_terminal) {
+    if let Some(terminal) = terminal {
         let shared = || terminal.try_clone().map_err(|error| failed(&error.to_string()));
         command.stdout(shared()?).stderr(shared()?);
     }
@@ -310,16 +314,8 @@ impl CommandKeeper {
             return Ok(());
         }
         self.look_at_covers(false)?;
-        let processes = self.tree.processes()?;
+        let counted = memory::limit_reached(self.tree, self.memory_bytes_max, self.processes_max)?;
         self.counted = Instant::now();
-        let memory: u64 = processes.iter().map(|process| process.memory_bytes).sum();
-        let counted = if memory > self.memory_bytes_max {
-            Some(CommandLimit::Memory)
-        } else if processes.len() as u64 > self.processes_max {
-            Some(CommandLimit::Processes)
-        } else {
-            None
-        };
         // A command that nothing keeps in can leave its group.
         let reached = self.group.as_ref().and_then(KeptGroup::reached).or(counted);
         if reached.is_some() {
@@ -375,8 +371,9 @@ impl CommandKeeper {
     /// Ends all that is left. Returns whether any child is there all the same.
     fn end_all(&mut self) -> io::Result<Children> {
         for _ in 0..KILL_ROUNDS_MAX {
-            if self.reap_and_list()?.is_empty() {
-                return self.reap();
+            // One that `/proc` did not show may be there all the same.
+            if self.reap()? == Children::None {
+                return Ok(Children::None);
             }
             // What is stopped starts nothing new while the others are found.
             self.tree.signal(Signal::STOP)?;

@@ -76,6 +76,18 @@ fn variables_that_choose_programs_make_a_command_unclear() {
         assert!(classes.iter().any(|class| matches!(class, CommandClass::Unclear(_))), "{line}");
     }
     assert!(is_read_only("x=1; LC_ALL=C ls"));
+    for line in ["GIT_PAGER=cat git log", "PAGER=cat git diff", "export GIT_PAGER=cat; git log"] {
+        assert!(is_read_only(line), "{line}");
+    }
+    for line in [
+        "GIT_PAGER='cat x' git log",
+        "PAGER=./cat git log",
+        "PAGER=$x git log",
+        "GIT_PAGER+=cat git log",
+        "LESSPAGER=cat ls",
+    ] {
+        assert!(always_asks(line), "{line}");
+    }
     assert!(!is_read_only("CC=x ls"));
     assert!(!is_read_only("export CC=x"));
 }

@@ -9,6 +9,7 @@ use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, PathBeneath,
     PathFd, Ruleset, RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, Scope,
 };
+use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, Signal, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use seccompiler::BpfProgram;
@@ -35,7 +36,7 @@ pub(super) struct Restrictions {
 /// A step that failed: its name, and why.
 pub(super) type FailedStep = (&'static str, String);
 
-fn ruleset(rules: &LandlockRules) -> Result<RulesetCreated, String> {
+fn ruleset(rules: &LandlockRules, terminal: Option<&OwnedFd>) -> Result<RulesetCreated, String> {
     let text = |error: landlock::RulesetError| error.to_string();
     let all = AccessFs::from_all(NEWEST);
     let read = AccessFs::from_read(NEWEST) | AccessFs::IoctlDev;
@@ -58,6 +59,11 @@ fn ruleset(rules: &LandlockRules) -> Result<RulesetCreated, String> {
     add(&rules.readable, read)?;
     add(&rules.writable, all)?;
     add(&rules.sockets, AccessFs::from_file(NEWEST) & !BitFlags::from(AccessFs::Execute))?;
+    if let Some(terminal) = terminal {
+        // By its name, too, to which `/dev/stdin` leads.
+        let access = AccessFs::from_file(NEWEST) & !BitFlags::from(AccessFs::Execute);
+        (&mut created).add_rule(PathBeneath::new(terminal, access)).map_err(text)?;
+    }
     for path in &rules.writable_real {
         // What another command replaced by a link since it was looked at has no rule.
         let Ok(beneath) = system::open_without_links(path) else { continue };
@@ -70,7 +76,7 @@ fn ruleset(rules: &LandlockRules) -> Result<RulesetCreated, String> {
 
 impl Restrictions {
     /// Prepares them; where it fails nothing applies.
-    pub(super) fn prepare(order: &KeeperOrder) -> Result<Self, String> {
+    pub(super) fn prepare(order: &KeeperOrder, terminal: Option<&OwnedFd>) -> Result<Self, String> {
         let mut limits = vec![
             (Resource::Core, 0, 0),
             (Resource::Cpu, order.cpu_seconds, order.cpu_seconds.saturating_add(CPU_SECONDS_MORE)),
@@ -93,7 +99,8 @@ impl Restrictions {
         let filters = if order.is_filtered { super::filter::programs(scope)? } else { &[] };
         let layer =
             order.layer.map(system::adopt).transpose().map_err(|error| error.to_string())?;
-        let ruleset = order.landlock.as_ref().map(ruleset).transpose()?;
+        let ruleset = order.landlock.as_ref().map(|rules| ruleset(rules, terminal));
+        let ruleset = ruleset.transpose()?;
         Ok(Self { limits, layer, ruleset, filters })
     }
 
@@ -126,8 +133,9 @@ impl Restrictions {
 pub(super) fn enclose_signals() -> bool {
     // Somebody who could be signalled before and cannot be now is the proof.
     let Some(other) = rustix::process::getppid() else { return false };
-    let is_reached = || rustix::process::test_kill_process(other).is_ok();
-    is_reached() && restrict_signals().is_ok() && !is_reached()
+    let signal = || rustix::process::test_kill_process(other);
+    let is_same = || rustix::process::getppid() == Some(other);
+    signal().is_ok() && restrict_signals().is_ok() && signal() == Err(Errno::PERM) && is_same()
 }
 
 fn restrict_signals() -> Result<(), String> {
@@ -140,7 +148,10 @@ fn restrict_signals() -> Result<(), String> {
     let root = PathFd::new("/").map_err(|error| error.to_string())?;
     let created = ruleset.create().map_err(text)?;
     let created = created.add_rule(PathBeneath::new(root, moving)).map_err(text)?;
-    created.restrict_self().map_err(text).map(drop)
+    // "All processes" are those of others as well, and each that is refused would be a line of the audit log.
+    let created = created.set_compatibility(CompatLevel::BestEffort);
+    let quiet = created.log_same_exec(false).map_err(text)?;
+    quiet.restrict_self().map_err(text).map(drop)
 }
 
 /// Sets a limit, or a lower one where the process has no right to so much.

@@ -6,9 +6,7 @@ use std::io;
 
 use rustix::process::{Pid, Signal};
 
-use super::restrict::enclose_signals;
 use crate::ending::{LEFT_COMMAND_BYTES_MAX, LeftProcess};
-use crate::order::KeeperOrder;
 use crate::system;
 
 /// Which processes are a command's.
@@ -30,8 +28,8 @@ pub(super) struct TreeProcess {
     parent: i32,
     /// One of its threads that runs. Once the first one has ended, `/proc` shows what the process has there alone.
     thread: i32,
-    /// Memory that it shares with no file.
-    pub(super) memory_bytes: u64,
+    /// All of its memory, that of files among it.
+    pub(super) resident_bytes: u64,
 }
 
 /// Fields of `/proc/PID/stat` after the name, which is in parentheses.
@@ -41,13 +39,12 @@ const PARENT: usize = 1;
 // === impl ProcessTree ===
 
 impl ProcessTree {
-    /// Those of a command. One that Landlock keeps in signals nobody else: its keeper is bound so, too, where the kernel
-    /// can.
-    pub(super) fn of(order: &KeeperOrder) -> Self {
-        match order.is_init {
-            true => Self::Namespace,
-            false if order.landlock.is_some() && enclose_signals() => Self::Enclosed,
-            false => Self::Descendants,
+    /// Those of a command whose keeper is the first process of a namespace, or signals nobody else, or neither.
+    pub(super) fn seen_by(is_init: bool, is_enclosed: bool) -> Self {
+        match (is_init, is_enclosed) {
+            (true, _) => Self::Namespace,
+            (false, true) => Self::Enclosed,
+            (false, false) => Self::Descendants,
         }
     }
 
@@ -97,6 +94,12 @@ pub(super) fn machine_tasks() -> Option<u64> {
     tasks.parse().ok()
 }
 
+/// Whether the machine has a swap, where memory is that is resident nowhere.
+pub(super) fn has_swap() -> bool {
+    let swaps = fs::read_to_string("/proc/swaps").unwrap_or_default();
+    swaps.lines().count() > 1
+}
+
 /// The fields of a file `stat` after the name.
 fn fields(file: &str) -> Option<Vec<String>> {
     let stat = fs::read(file).ok()?;
@@ -141,16 +144,20 @@ fn descendants(root: i32, all: Vec<TreeProcess>) -> Vec<TreeProcess> {
 // === impl TreeProcess ===
 
 impl TreeProcess {
-    fn read(pid: i32) -> Option<Self> {
+    pub(super) fn read(pid: i32) -> Option<Self> {
         let fields = fields(&format!("/proc/{pid}/stat"))?;
         let parent = fields.get(PARENT)?.parse().ok()?;
         let thread = if has_ended(&fields) { other_thread(pid)? } else { pid };
         let pages = fs::read_to_string(format!("/proc/{pid}/task/{thread}/statm"));
         let pages = pages.unwrap_or_default();
-        let mut pages = pages.split(' ').skip(1).map(|number| number.parse().unwrap_or(0_u64));
-        let (resident, shared) = (pages.next().unwrap_or(0), pages.next().unwrap_or(0));
-        let memory_bytes = resident.saturating_sub(shared) * system::page_bytes();
-        Some(Self { pid, parent, thread, memory_bytes })
+        let resident: u64 =
+            pages.split(' ').nth(1).and_then(|number| number.parse().ok()).unwrap_or(0);
+        Some(Self { pid, parent, thread, resident_bytes: resident * system::page_bytes() })
+    }
+
+    /// Reads a file of `/proc` with what the process has.
+    pub(super) fn read_file(self, name: &str) -> io::Result<String> {
+        fs::read_to_string(format!("/proc/{}/task/{}/{name}", self.pid, self.thread))
     }
 
     /// What a person recognizes it by.
@@ -171,7 +178,7 @@ mod tests {
 
     #[test]
     fn descendants_are_found_in_any_order() {
-        let process = |pid, parent| TreeProcess { pid, parent, thread: pid, memory_bytes: 0 };
+        let process = |pid, parent| TreeProcess { pid, parent, thread: pid, resident_bytes: 0 };
         let all = vec![process(9, 8), process(8, 5), process(5, 1), process(7, 2)];
         let found: Vec<_> = descendants(5, all).iter().map(|one| one.pid).collect();
         assert_eq!(found, [9, 8, 5]);
@@ -181,7 +188,7 @@ mod tests {
     fn a_process_is_read_as_it_is() {
         let own = std::process::id().cast_signed();
         let process = TreeProcess::read(own).unwrap();
-        assert!(process.memory_bytes > 0 && process.parent > 0);
+        assert!(process.resident_bytes > 0 && process.parent > 0);
         assert!(!process.describe().command.is_empty());
     }
 

@@ -128,7 +128,7 @@ async fn a_command_reads_what_is_written_to_its_input_until_that_is_closed() {
 async fn a_command_has_a_terminal_of_its_own_where_it_is_wanted() {
     for way in WAYS {
         let place = Place::new();
-        let script = "test -t 0 && test -t 1 && test -t 2 && echo terminal; stty size; \
+        let script = "test -t 0 && test -t 1 && test -t 2 && echo terminal; stty size; echo named > /dev/stdout; \
                       printf 'name? '; read name; echo \"hello $name\"; echo own; cat; echo over";
         let mut command = place.shell(script);
         command.has_terminal = true;
@@ -155,7 +155,7 @@ async fn a_command_has_a_terminal_of_its_own_where_it_is_wanted() {
         }
         let end = running.wait().await.unwrap();
         assert_eq!(end.exit.to_string(), "ended with status 0", "{way}: {text}");
-        for part in ["terminal\n", "24 80\n", "hello you\n", "own\n", "over\n"] {
+        for part in ["terminal\n", "24 80\n", "named\n", "hello you\n", "own\n", "over\n"] {
             assert!(text.contains(part), "{way}: {part:?} in {text:?}");
         }
     }

@@ -115,3 +115,27 @@ async fn memory_that_programs_share_by_names_is_bounded_and_nothing_is_made_besi
         assert_eq!(ran.stdout, "64\nmade\nrefused\n", "{way}: {ran:?}");
     }
 }
+
+#[tokio::test]
+async fn memory_that_processes_share_counts_once() {
+    let script = |more: &str| {
+        format!(
+            "import mmap, os, time\nm = mmap.mmap(-1, 40 << 20)\nm.write(b'x' * len(m))\np = b'x' * len(m)\n\
+             {more}\nfor one in range(3):\n if os.fork() == 0: sum(m[::4096]); time.sleep(0.7); os._exit(0)\n\
+             sum(m[::4096]); time.sleep(0.7)\nprint('ok')"
+        )
+    };
+    let more = "n = mmap.mmap(-1, 60 << 20)\nn.write(b'x' * len(n))\ntime.sleep(20)";
+    for way in WAYS {
+        for (more, cause) in [("", EndCause::Ended), (more, EndCause::Limit(CommandLimit::Memory))]
+        {
+            let place = Place::new();
+            place.write("share.py", &script(more));
+            let mut command = place.shell("exec /usr/bin/python3 share.py");
+            // Four processes with twice 40 MiB that all of them have, and some of their own.
+            command.limits.memory_bytes_max = 140 << 20;
+            let ran = run(way, command).await;
+            assert_eq!(ran.end.cause, cause, "{way}: {ran:?}");
+        }
+    }
+}
