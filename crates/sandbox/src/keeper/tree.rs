@@ -94,7 +94,7 @@ pub(super) fn machine_tasks() -> Option<u64> {
     tasks.parse().ok()
 }
 
-/// Whether the machine has a swap, where memory is that is resident nowhere.
+/// Whether the machine has a swap: what is there is not resident.
 pub(super) fn has_swap() -> bool {
     let swaps = fs::read_to_string("/proc/swaps").unwrap_or_default();
     swaps.lines().count() > 1
