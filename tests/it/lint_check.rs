@@ -340,7 +340,7 @@ async fn an_edit_of_the_same_size_in_the_same_second_is_seen_by_mypy() {
     let client = daemon.caller().await;
     // Its cache compares sizes and seconds. The first run takes longer than the others.
     for (returned, errors) in [("int", 0), ("str", 1), ("int", 0), ("str", 1), ("int", 0)] {
-        site.write("a.py", &format!("def f(x: int) -> {returned}:\n    return x\n"));
+        site.write("a.py", format!("def f(x: int) -> {returned}:\n    return x\n"));
         let checked = lint(&client, "a.py").await;
         assert_eq!(checked["totals"]["error"], errors, "{checked}");
         assert_eq!(checked["tools"][0]["status"], "ran", "{checked}");
