@@ -7,7 +7,7 @@
 pub const MISSED: &[(&str, &str)] = &[
     (
         "calls: call refused by policy",
-        "this run has 1.35; five runs of the day before had 1.26 to 1.35, with a median of 1.29",
+        "this run has 1.35; five others of that day had 1.26 to 1.35, with a median of 1.29",
     ),
     (
         "plugins: in process, component in Rust",
