@@ -22,7 +22,7 @@ use crate::launch_order::LaunchOrder;
 use crate::mount_index::MountIndex;
 use crate::mounts::PlannedMount;
 use crate::system;
-use crate::visible::SHARED_MEMORY;
+use crate::visible::{DEVICES, SHARED_MEMORY};
 
 /// Of what a command writes no program gains rights, and no device opens.
 const PLAIN: MountAttrFlags =
@@ -35,8 +35,6 @@ const PROC: MountAttrFlags = PLAIN.union(MountAttrFlags::MOUNT_ATTR_NOEXEC);
 const DEVICE: MountAttrFlags =
     MountAttrFlags::MOUNT_ATTR_NOSUID.union(MountAttrFlags::MOUNT_ATTR_NOEXEC);
 
-/// The devices that every command has.
-const DEVICES: &[&str] = &["full", "null", "random", "tty", "urandom", "zero"];
 /// The links beside the devices, with what they lead to.
 const DEVICE_LINKS: &[(&str, &str)] = &[
     ("core", "/proc/kcore"),
@@ -126,10 +124,9 @@ impl<'a> NewRoot<'a> {
     fn show_devices(&self) -> io::Result<()> {
         let devices = fresh("tmpfs", &[("mode", "0755")], DEVICE)?;
         attach(&devices, &make("/dev".as_ref(), true)?)?;
-        for name in DEVICES {
-            let path = Path::new("/dev").join(name);
-            let device = copy(self.source(&path, ResolveFlags::empty())?.as_fd(), DEVICE)?;
-            attach(&device, &make(&path, false)?)?;
+        for path in DEVICES.iter().map(Path::new) {
+            let device = copy(self.source(path, ResolveFlags::empty())?.as_fd(), DEVICE)?;
+            attach(&device, &make(path, false)?)?;
         }
         for (name, target) in DEVICE_LINKS {
             symlink(target, Path::new("/dev").join(name))?;
