@@ -115,12 +115,7 @@ impl Workspace {
         cancelled: &dyn Fn() -> bool,
     ) -> PlainFile<'b> {
         let without = |mark, problem| PlainFile { mark, text: Err(problem) };
-        let (Some(above), Some(name)) = (real.parent(), real.file_name()) else {
-            return without(None, PlainProblem::Unreadable);
-        };
-        let opened = self.reopen_directory(&above, handle::DIRECTORY).map_err(NotReopened::from);
-        let opened = opened.and_then(|directory| self.reopen_file(&directory, name));
-        let (fd, stat) = match opened {
+        let (fd, stat) = match self.reopen_file_by_path(real) {
             Ok(opened) => opened,
             Err(problem) => return without(None, problem.into()),
         };
@@ -140,11 +135,5 @@ impl From<NotReopened> for PlainProblem {
             NotReopened::Gone => Self::Gone,
             NotReopened::Unreadable => Self::Unreadable,
         }
-    }
-}
-
-impl From<Errno> for NotReopened {
-    fn from(errno: Errno) -> Self {
-        if errno == Errno::NOENT { Self::Gone } else { Self::Unreadable }
     }
 }

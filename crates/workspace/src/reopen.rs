@@ -49,11 +49,31 @@ impl Workspace {
         directory: &OwnedFd,
         name: &str,
     ) -> Result<(OwnedFd, Stat), NotReopened> {
-        let opened = self.open_file_at(directory, name);
-        let fd = opened.map_err(|errno| match errno {
-            Errno::NOENT => NotReopened::Gone,
-            _ => NotReopened::Unreadable,
-        })?;
+        self.reopened(self.open_file_at(directory, name))
+    }
+
+    /// As [`Workspace::reopen_file`], by its real path: quicker where its directory is not held.
+    pub(crate) fn reopen_file_by_path(
+        &self,
+        real: &RelPath,
+    ) -> Result<(OwnedFd, Stat), NotReopened> {
+        #[cfg(target_os = "linux")]
+        if self.resolver == Resolver::Kernel {
+            let path = real.as_str();
+            match crate::resolve::kernel::open_at(self, &self.directory, path, handle::READ) {
+                // It has to be asked for in parts.
+                Err(Errno::NAMETOOLONG) => {}
+                opened => return self.reopened(opened),
+            }
+        }
+        let (Some(above), Some(name)) = (real.parent(), real.file_name()) else {
+            return Err(NotReopened::Unreadable);
+        };
+        self.reopen_file(&self.reopen_directory(&above, handle::DIRECTORY)?, name)
+    }
+
+    fn reopened(&self, opened: Result<OwnedFd, Errno>) -> Result<(OwnedFd, Stat), NotReopened> {
+        let fd = opened?;
         let stat = handle::stat(&fd).map_err(|_| NotReopened::Unreadable)?;
         if stat.kind != EntryKind::File || self.secrets.contains(stat.identity) {
             return Err(NotReopened::Unreadable);
@@ -68,5 +88,13 @@ impl Workspace {
         }
         let fd = handle::open_at(directory, name, handle::READ)?;
         if self.reaches(Mount::of(&fd)?) { Ok(fd) } else { Err(Errno::XDEV) }
+    }
+}
+
+// === impl NotReopened ===
+
+impl From<Errno> for NotReopened {
+    fn from(errno: Errno) -> Self {
+        if errno == Errno::NOENT { Self::Gone } else { Self::Unreadable }
     }
 }

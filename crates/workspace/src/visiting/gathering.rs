@@ -140,12 +140,13 @@ impl<'a> TextGathering<'a> {
             && let Some((number, reads)) = self.take()
         {
             let mut batch = Vec::with_capacity(reads.len());
-            for read in &self.plan.reads[reads] {
+            for at in reads {
                 if self.has_ended.load(Ordering::Relaxed) {
                     return;
                 }
+                let (read, next) = (&self.plan.reads[at], &self.plan.reads[at + 1..]);
                 let known = read.in_parts.map(|at| &self.plan.parts[at as usize]);
-                batch.push((read.before, reading.read(read.file, known)));
+                batch.push((read.before, reading.read(read.file, known, next)));
             }
             self.give(number, batch);
         }

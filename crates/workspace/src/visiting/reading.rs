@@ -11,6 +11,7 @@ use rustix::io::Errno;
 
 use super::known::KnownParts;
 use super::parts::{PART_BYTES, PartsStop, TextParts};
+use super::plan::PlannedRead;
 use super::steps::{SteppedText, runs};
 use crate::file_mark::FileMark;
 use crate::gate::VisitGate;
@@ -18,6 +19,10 @@ use crate::handle::{self, Stat};
 use crate::plain_text::{self, PlainProblem};
 use crate::root::Workspace;
 use crate::scan::{ScannedDirectory, ScannedTree};
+
+/// A directory is held where so many of its files are read behind the first: for fewer it takes longer to open it than
+/// their paths.
+const SHARING_MIN: usize = 3;
 
 /// Reads files on one thread.
 pub(super) struct TextReading<'a> {
@@ -56,7 +61,13 @@ impl<'a> TextReading<'a> {
     }
 
     /// Reads a file by its number in the scan and has it looked at: where only some of its parts are of interest, those.
-    pub(super) fn read(&mut self, at: usize, known: Option<&KnownParts>) -> ReadOutcome {
+    /// Its directory is held for those that are read `next`, where that pays.
+    pub(super) fn read(
+        &mut self,
+        at: usize,
+        known: Option<&KnownParts>,
+        next: &[PlannedRead],
+    ) -> ReadOutcome {
         if (self.gate.cancelled)() {
             return ReadOutcome::Cancelled;
         }
@@ -72,7 +83,11 @@ impl<'a> TextReading<'a> {
             let finding = self.scanner.scan(VisitedText { path, text: &text });
             return ReadOutcome::Scanned(text.len() as u64, finding);
         }
-        let (opened, stat) = match self.open(number, name) {
+        let next = next.get(SHARING_MIN - 1);
+        if next.is_some_and(|next| self.tree.file(next.file).0 == number) {
+            self.hold(number);
+        }
+        let (opened, stat) = match self.open((number, name), &real) {
             Ok((fd, stat)) => ((fd, stat.size_bytes), stat),
             Err(problem) => return problem.into(),
         };
@@ -172,14 +187,27 @@ impl<'a> TextReading<'a> {
         Some(ReadOutcome::Scanned(read_bytes, scanner.finish(path)))
     }
 
-    /// Opens a file; returns what it is like, too.
-    fn open(&mut self, number: u32, name: &str) -> Result<(OwnedFd, Stat), PlainProblem> {
+    /// Holds a directory, so that its files are opened in it.
+    fn hold(&mut self, number: u32) {
         if !matches!(&self.held, Some((held, _)) if *held == number) {
             let opened = self.workspace.reopen_scanned(self.tree.directory(number));
             self.held = Some((number, opened));
         }
-        let Some((_, Ok(directory))) = &self.held else { return Err(PlainProblem::Unreadable) };
-        Ok(self.workspace.reopen_file(directory, name)?)
+    }
+
+    /// Opens a file; returns what it is like, too.
+    fn open(
+        &self,
+        (number, name): (u32, &str),
+        real: &RelPath,
+    ) -> Result<(OwnedFd, Stat), PlainProblem> {
+        match &self.held {
+            Some((held, directory)) if *held == number => match directory {
+                Ok(directory) => Ok(self.workspace.reopen_file(directory, name)?),
+                Err(_) => Err(PlainProblem::Unreadable),
+            },
+            _ => Ok(self.workspace.reopen_file_by_path(real)?),
+        }
     }
 }
 
