@@ -130,6 +130,11 @@ async fn set_up(
     let (path, is_installed) = (client.file(directories), client.is_installed(directories));
     // What is not there yet is made only once there is a yes.
     let before = file::read(&path)?;
+    if before.is_none()
+        && let Some(replaced) = client.replaced_file(directories)
+    {
+        return Err(would_hide(client, &path, &replaced));
+    }
     let now = before.as_deref().map(|text| edit::entry(client, text)).transpose();
     let now = now.map_err(|error| not_edited(&path, &error))?.flatten();
     let new = match &now {
@@ -311,6 +316,15 @@ fn shown(path: &Path) -> String {
 
 fn not_edited(path: &Path, error: &NotEdited) -> CliError {
     CliError::new(Outcome::Failed, "config_unusable", format!("{}: {error}", shown(path)))
+}
+
+fn would_hide(client: &ClientRow, path: &Path, replaced: &Path) -> CliError {
+    let (title, path, replaced) = (client.title, shown(path), shown(replaced));
+    let message = format!(
+        "{title} has its configuration in {replaced}, which it reads no more once there is {path}; nothing was written"
+    );
+    CliError::new(Outcome::Failed, "config_unusable", message)
+        .hint(format!("have {title} move its configuration to {path}, then run the command again"))
 }
 
 fn changed_meanwhile(path: &Path) -> CliError {

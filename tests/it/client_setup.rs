@@ -257,6 +257,19 @@ fn nothing_is_written_without_a_yes() {
 }
 
 #[test]
+fn a_new_file_does_not_hide_the_one_that_a_client_has() {
+    let site = Site::new();
+    let path = file(&site, "continue");
+    put(&path.with_file_name("config.json"), "{ \"models\": [] }");
+    let refused = site.run(&["setup", "continue", "--yes"]);
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    assert!(refused.stderr.contains("config.json, which it reads no more"), "{refused:?}");
+    assert!(!path.exists());
+    put(&path, "name: Mine\nversion: 1.0.0\nschema: v1\n");
+    done(&site, &["setup", "continue", "--yes"]);
+}
+
+#[test]
 fn a_file_that_is_a_link_stays_one() {
     let site = Site::new();
     let (path, kept) = (file(&site, "zed"), site.outside("dotfiles/zed.json"));

@@ -74,6 +74,8 @@ pub(super) struct ClientRow {
     switches: &'static [(&'static str, bool)],
     /// What the file of a client that has none yet begins with.
     pub(super) preamble: &'static str,
+    /// A file beneath the home directory that the client reads no more once it has the other.
+    replaced: Option<&'static str>,
 }
 
 /// What a path begins at.
@@ -156,6 +158,7 @@ pub(super) const CLIENTS: &[ClientRow] = &[
     ),
     ClientRow {
         preamble: CONTINUE,
+        replaced: Some(".continue/config.json"),
         ..row(
             "continue",
             "Continue",
@@ -190,7 +193,8 @@ const fn row(
     key: &'static str,
     form: EntryForm,
 ) -> ClientRow {
-    ClientRow { id, title, files, variables: &[], format, key, form, switches: &[], preamble: "" }
+    let (variables, switches, preamble, replaced) = (&[], &[], "", None);
+    ClientRow { id, title, files, variables, format, key, form, switches, preamble, replaced }
 }
 
 /// Finds a client by its name.
@@ -219,6 +223,12 @@ impl ClientRow {
         directories: &'a UserDirectories,
     ) -> impl Iterator<Item = PathBuf> + 'a {
         self.files.iter().map(|(base, path)| directories.at(*base).join(path))
+    }
+
+    /// The file that the client has its configuration in and would read no more, were the other made.
+    pub(super) fn replaced_file(&self, directories: &UserDirectories) -> Option<PathBuf> {
+        let path = directories.home.join(self.replaced?);
+        path.exists().then_some(path)
     }
 
     /// Whether there is anything of the client on this machine.

@@ -187,10 +187,12 @@ const CHANGED: &[(&str, &str, &[&str])] = &[
     ),
     (
         "codex",
-        "[mcp_servers.moss] # mine\ncommand = \"/old\"\nargs = [\n  \"mcp\", # all\n]\n# slow disk\nstartup_timeout_sec = 20\n\n\
+        "[mcp_servers.moss] # mine\ncommand = \"/old#\"  # the \"newest\" # one\nargs = [\n  \"mcp\", # all\n] # small\n# slow disk\nstartup_timeout_sec = 20\n\n\
          [mcp_servers.moss.env]\nA = \"1\" # kept\n\n[mcp_servers.moss.tools.patch]\napproval_mode = \"approve\"\n\n[other]\nx = 1\n",
         &[
             "[mcp_servers.moss] # mine",
+            "\"  # the \"newest\" # one\n",
+            "] # small\n",
             "# slow disk\nstartup_timeout_sec = 20",
             "A = \"1\" # kept",
             "[mcp_servers.moss.tools.patch]\napproval_mode = \"approve\"",

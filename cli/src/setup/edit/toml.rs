@@ -75,7 +75,7 @@ fn header_of(block: &str, table: &str) -> bool {
 fn with_value(block: &str, table: &str, name: &str, value: &Value) -> Result<String, NotEdited> {
     let written = toml::Value::try_from(value)
         .map_err(|error| NotEdited::new(format!("the entry has no form in TOML: {error}")))?;
-    let written = format!("{name} = {written}\n");
+    let written = format!("{name} = {written}");
     let lines: Vec<&str> = block.split_inclusive('\n').collect();
     let head = lines.iter().position(|line| header(line).as_deref() == Some(table));
     let Some(head) = head else { return Ok(block.to_owned()) };
@@ -98,7 +98,21 @@ fn with_value(block: &str, table: &str, name: &str, value: &Value) -> Result<Str
             (after, after)
         }
     };
-    Ok(format!("{}{written}{}", ended(lines[..from].concat()), lines[to..].concat()))
+    let (before, replaced) = (ended(lines[..from].concat()), lines[from..to].concat());
+    let comment = comment_behind(&replaced);
+    Ok(format!("{before}{written}{comment}\n{}", lines[to..].concat()))
+}
+
+/// The comment behind a value, with the blanks before it.
+fn comment_behind(lines: &str) -> &str {
+    let lines = lines.trim_end();
+    let Ok(whole) = lines.parse::<Table>() else { return "" };
+    let last = lines.rfind('\n').map_or(0, |at| at + 1);
+    let is_value = |end: &usize| lines[..*end].parse::<Table>().is_ok_and(|value| value == whole);
+    // Within a text it ends no value.
+    let marks = lines[last..].match_indices('#').map(|(at, _)| last + at);
+    let comment = marks.into_iter().find(is_value);
+    comment.map_or("", |at| &lines[lines[..at].trim_end().len()..])
 }
 
 fn ended(mut text: String) -> String {
