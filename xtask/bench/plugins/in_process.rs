@@ -1,5 +1,6 @@
 //! Calls in this process, in turns: the plugin host, and the bare engine that instantiates the same
-//! component and calls it. No files, no gRPC: what is left is what the host adds.
+//! component and calls it. No files, no gRPC: what is left is what the host adds. The component refuses its arguments
+//! before it looks for files, since it is shown a directory by the host and none by the bare engine.
 
 use std::fs;
 use std::path::Path;
@@ -39,7 +40,7 @@ pub(super) async fn measure(place: &Testbed) -> Result<Vec<Row>> {
         name: "in process, component in Rust",
         plugin: "word-count",
         tool: "word_count",
-        arguments: json!({ "path": "docs" }),
+        arguments: json!({ "path": 7 }),
     };
     let row = compared(&place.component, &subject).await.context(subject.name)?;
     Ok(vec![row])
@@ -86,7 +87,7 @@ async fn with_moss(plugin: &Plugin, subject: &CalledTool) -> Result<()> {
         whom: None,
     };
     match plugin.call(request).await {
-        // For lack of files.
+        // For its arguments.
         Err(PluginCallError::Failed(_)) => Ok(()),
         ended => bail!("the plugin host ended otherwise: {ended:?}"),
     }
