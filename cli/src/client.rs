@@ -33,7 +33,7 @@ use tonic::metadata::MetadataValue;
 use tonic::{Request, Response, Status};
 
 pub(crate) use self::confirmations::OneTimeDecision;
-pub(crate) use self::editor::{AttachedTerminal, TerminalQuestion};
+pub(crate) use self::editor::AttachedTerminal;
 pub(crate) use self::failure::RequestFailure;
 pub(crate) use self::host::Entrance;
 use self::host::{HostLifetime, InProcessDaemon};

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::deceiving::shown;
+use crate::excerpt::excerpt;
 
 /// Why a call did not run, or its tool failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,7 +71,7 @@ impl fmt::Display for CallFault {
             write!(f, "\nhint: {}", shown(&self.hint))?;
         }
         match &self.question {
-            Some(question) => write!(f, "\n\n{}", question.text.trim_end()),
+            Some(question) => write!(f, "\n\n{}", shown(&excerpt(question.text.trim_end()))),
             None => Ok(()),
         }
     }

@@ -13,6 +13,7 @@ use crate::backend::{CallNote, ToolBackend, ToolUse, UseReply};
 use crate::clarify;
 use crate::fault::CallFault;
 use crate::form::{ClientForm, FormOutcome, FormReply};
+use crate::shown_form::ShownForm;
 
 /// Notes of a call that wait for a slow client.
 const NOTES_MAX: usize = 64;
@@ -42,7 +43,6 @@ pub(crate) async fn follow(
     forms: FormLife<'_>,
 ) -> Result<UseReply, CallFault> {
     let asked_of = request.has_forms.then(|| request.clone());
-    let mut was_asked = false;
     let (sender, mut notes) = mpsc::channel(NOTES_MAX);
     let token = context.meta.get_progress_token();
     let mut progress = token.map(|token| ProgressSender::new(token, context.peer.clone()));
@@ -62,7 +62,6 @@ pub(crate) async fn follow(
         };
         match note {
             CallNote::Form { form, answer } => {
-                was_asked |= matches!(form, ClientForm::Question { .. });
                 shown = Some(Box::pin(pass_on(&context.peer, form, forms, answer)));
             }
             CallNote::Progress { message, done, total } => {
@@ -75,6 +74,8 @@ pub(crate) async fn follow(
             }
         }
     };
+    // Nobody waits for what it shows.
+    drop(shown);
     // What it reported last comes before its end.
     while let (Some(progress), Ok(note)) = (&mut progress, notes.try_recv()) {
         if let CallNote::Progress { message, done, total } = note {
@@ -82,8 +83,7 @@ pub(crate) async fn follow(
         }
     }
     let mut reply = ended?;
-    let open = asked_of.filter(|_| !was_asked);
-    if let Some(form) = open.and_then(|call| clarify::open_question(&call, &reply)) {
+    if let Some(form) = asked_of.and_then(|call| clarify::open_question(&call, &reply)) {
         let said = tokio::select! {
             said = show(&context.peer, &form, forms) => said,
             () = context.ct.cancelled() => return Err(cancelled()),
@@ -107,14 +107,18 @@ async fn closed(shown: &mut Option<BoxFuture<'_, ()>>) {
     }
 }
 
-/// Shows a form and passes the reply on. Without a reply, the sender is dropped.
+/// Shows a form and passes the reply on, as long as somebody waits for it. Without a reply, the sender is dropped.
 async fn pass_on(
     peer: &Peer<RoleServer>,
     form: ClientForm,
     forms: FormLife<'_>,
-    answer: oneshot::Sender<FormReply>,
+    mut answer: oneshot::Sender<FormReply>,
 ) {
-    if let Some(said) = show(peer, &form, forms).await {
+    let said = tokio::select! {
+        said = show(peer, &form, forms) => said,
+        () = answer.closed() => None,
+    };
+    if let Some(said) = said {
         // A call that ended meanwhile wants no response.
         let _ = answer.send(said);
     }
@@ -131,8 +135,9 @@ async fn show(
     for _ in 0..SHOWN_MAX {
         let wait = forms.wait.saturating_sub(begun.elapsed());
         let shown = tokio::select! {
-            shown = peer.create_elicitation_with_timeout(form.request()?, Some(wait)) => shown,
+            shown = ShownForm::result(peer, form.request()?) => shown,
             () = forms.gone.cancelled() => return None,
+            () = tokio::time::sleep(wait) => return None,
         };
         let outcome = match shown {
             Ok(result) => form.outcome(&result),

@@ -14,8 +14,8 @@ pub const FORM_CLOSED: &str =
     "the form was closed without a decision that it offers; nothing was changed";
 /// Comes before the rule that may be allowed for the session.
 const SESSION_RULE: &str = "This rule can be allowed for this session, without further questions:";
-/// Longest reason and longest reply of a person that is taken, in characters.
-const ANSWER_CHARS_MAX: usize = 2_000;
+/// Longest reason and longest reply of a person that is taken, in bytes: no longer reason is recorded.
+const ANSWER_BYTES_MAX: usize = 4 * 1024;
 
 /// What is put to the person at a client.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,7 +83,7 @@ impl ClientForm {
     /// anything; who closes the form has not decided.
     pub(crate) fn outcome(&self, result: &ElicitResult) -> FormOutcome {
         let field = |key: &str| Some(result.content.as_ref()?.get(key)?.as_str()?.trim());
-        let cut = |text: &str| text.chars().take(ANSWER_CHARS_MAX).collect::<String>();
+        let cut = |text: &str| text[..text.floor_char_boundary(ANSWER_BYTES_MAX)].to_owned();
         let reply = match (self, &result.action) {
             (Self::Decision { session_rule, .. }, ElicitationAction::Accept) => {
                 match field("decision") {
@@ -202,6 +202,14 @@ mod tests {
             let seen = form(offers_session).outcome(&result(action, content.clone()));
             assert_eq!(seen, outcome, "{action} {content}");
         }
+    }
+
+    #[test]
+    fn a_long_reason_is_cut_and_still_denies() {
+        let form = ClientForm::Decision { text: String::new(), session_rule: None };
+        let said = json!({ "decision": "deny", "reason": "不".repeat(1_500) });
+        let denied = FormReply::Deny("不".repeat(ANSWER_BYTES_MAX / "不".len()));
+        assert_eq!(form.outcome(&result("accept", said)), FormOutcome::Replied(denied));
     }
 
     #[test]

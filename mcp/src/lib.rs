@@ -8,6 +8,7 @@ mod backend;
 mod calling;
 mod clarify;
 mod deceiving;
+mod excerpt;
 mod fault;
 mod find_tools;
 #[cfg(feature = "fixtures")]
@@ -34,6 +35,7 @@ mod rounds;
 mod seal;
 mod server;
 mod set;
+mod shown_form;
 mod stdio;
 #[cfg(test)]
 mod tests;

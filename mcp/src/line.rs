@@ -22,6 +22,9 @@ use crate::revisions::REVISIONS;
 
 /// Longest id that is a text, in bytes.
 pub(crate) const ID_BYTES_MAX: usize = 256;
+/// Longest message without the arguments of its call, in bytes. What rmcp makes of one takes many times its length, and
+/// nothing of the protocol is nearly as long.
+const MESSAGE_BYTES_MAX: usize = 256 * 1024;
 /// Most members of an object that the protocol defines.
 const MEMBERS_MAX: usize = 64;
 /// What names the revision of a request that belongs to no session.
@@ -130,6 +133,14 @@ fn message(line: &[u8], lifecycle: &mut Lifecycle) -> Result<ReadLine, Refusal> 
         }
         Refusal::new(ErrorCode::PARSE_ERROR, format!("the message is not JSON: {error}"))
     })?;
+    let params = parts.params.map(|raw| serde_json::from_str::<ParamMembers<'_>>(raw.get()));
+    if let Some(message) = too_long(text, parts.method.as_deref(), params.as_ref()) {
+        // A response that nobody reads is one that never came.
+        let Some(_) = parts.method else { return Ok(ReadLine::Nothing) };
+        let short = parts.id.filter(|raw| raw.get().len() <= 2 * ID_BYTES_MAX);
+        let id = short.and_then(|raw| id(raw).ok());
+        return Err(Refusal { id, code: ErrorCode::INVALID_REQUEST, message });
+    }
     let id = parts.id.map(id).transpose()?;
     let refuse = |code, message: String| Refusal { id: id.clone(), code, message };
     if parts.jsonrpc.map(RawValue::get) != Some("\"2.0\"") {
@@ -147,11 +158,10 @@ fn message(line: &[u8], lifecycle: &mut Lifecycle) -> Result<ReadLine, Refusal> 
         // A response that nobody can read is one that never came: its request runs out of time.
         return Ok(serde_json::from_str(text).map_or(ReadLine::Nothing, ReadLine::message));
     };
-    let params = match parts.params {
-        None => ParamMembers::default(),
-        Some(raw) => serde_json::from_str(raw.get())
-            .map_err(|error| refuse(ErrorCode::INVALID_PARAMS, unreadable(method, &error)))?,
-    };
+    let params = params
+        .transpose()
+        .map_err(|error| refuse(ErrorCode::INVALID_PARAMS, unreadable(method, &error)))?
+        .unwrap_or_default();
     let Some(id) = &id else { return Ok(notification(text, method, &params, lifecycle)) };
     let revision = Revision::of(&params);
     if let Err(message) = lifecycle.admit(method, revision) {
@@ -172,6 +182,25 @@ fn message(line: &[u8], lifecycle: &mut Lifecycle) -> Result<ReadLine, Refusal> 
     let begins = method == "initialize" || revision == Revision::Complete;
     lifecycle.has_begun |= begins && !PROBES.contains(&method);
     Ok(ReadLine::message(read))
+}
+
+/// Says so where a message is too long without the arguments of its call, before more of it is read.
+fn too_long(
+    text: &str,
+    method: Option<&str>,
+    params: Option<&serde_json::Result<ParamMembers<'_>>>,
+) -> Option<String> {
+    let arguments = match params {
+        Some(Ok(params)) if method == Some("tools/call") => params.get("arguments"),
+        _ => None,
+    };
+    let bytes = text.len() - arguments.map_or(0, |raw| raw.get().len());
+    (bytes > MESSAGE_BYTES_MAX).then(|| {
+        format!(
+            "the message has {bytes} bytes beside the `arguments` of a call: {MESSAGE_BYTES_MAX} \
+             are the most"
+        )
+    })
 }
 
 fn id(raw: &RawValue) -> Result<RequestId, Refusal> {

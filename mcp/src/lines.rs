@@ -13,11 +13,11 @@ use rmcp::service::TxJsonRpcMessage;
 use rmcp::transport::Transport;
 use tokio::io::BufReader;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt as _, AsyncRead, AsyncWrite, AsyncWriteExt as _};
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::{Mutex, Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-use crate::in_flight::InFlight;
+use crate::in_flight::{InFlight, REQUESTS_MAX};
 use crate::line::{self, Lifecycle, ReadLine};
 use crate::overlong::{self, HEAD_BYTES, TAIL_BYTES};
 use crate::result_line::{self, WrittenAsLine};
@@ -26,15 +26,26 @@ use crate::result_line::{self, WrittenAsLine};
 pub(crate) const LINE_BYTES_MAX: usize = 32 * 1024 * 1024;
 /// Messages that wait for rmcp.
 const MESSAGES_MAX: usize = 16;
+/// So many messages wait for a client that does not read before nothing more is read from it: a request that it cancels
+/// frees its id, and may have its response among them.
+const WAITING_MAX: usize = 2 * REQUESTS_MAX;
 
 /// Two streams of lines.
 pub(crate) struct LineTransport<W> {
     messages: mpsc::Receiver<ClientJsonRpcMessage>,
     output: Arc<Mutex<W>>,
     in_flight: InFlight,
+    /// Has a permit for each message that may wait to be written.
+    waiting: Arc<Semaphore>,
     reader: JoinHandle<()>,
     /// Cancelled where there is no further message.
     ended: CancellationToken,
+}
+
+/// What a client sends, as long as it reads what it gets.
+struct ClientLines<R> {
+    input: R,
+    waiting: Arc<Semaphore>,
 }
 
 /// How reading a line ended.
@@ -61,9 +72,10 @@ impl<W: AsyncWrite + Send + Unpin + 'static> LineTransport<W> {
         let output = Arc::new(Mutex::new(output));
         let lifecycle = Lifecycle::default();
         let in_flight = lifecycle.in_flight().clone();
-        let reader =
-            tokio::spawn(read(BufReader::new(input), Arc::clone(&output), sender, lifecycle));
-        Self { messages, output, in_flight, reader, ended }
+        let waiting = Arc::new(Semaphore::new(WAITING_MAX));
+        let client = ClientLines { input: BufReader::new(input), waiting: Arc::clone(&waiting) };
+        let reader = tokio::spawn(read(client, Arc::clone(&output), sender, lifecycle));
+        Self { messages, output, in_flight, waiting, reader, ended }
     }
 }
 
@@ -75,7 +87,9 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for LineTrans
         item: TxJsonRpcMessage<RoleServer>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
         let (output, in_flight) = (Arc::clone(&self.output), self.in_flight.clone());
+        let turn = Arc::clone(&self.waiting).try_acquire_owned();
         let mut written = Box::pin(async move {
+            let _turn = turn;
             let answered = answered(&item);
             let text = result_line::written(&item).map_err(io::Error::other)?;
             write(&output, text, || {
@@ -151,7 +165,7 @@ async fn write<W: AsyncWrite + Unpin>(
 
 /// Reads lines up to the end of the input, or until nobody takes messages.
 async fn read<W: AsyncWrite + Unpin>(
-    mut input: impl AsyncBufRead + Unpin,
+    mut client: ClientLines<impl AsyncBufRead + Unpin>,
     output: Arc<Mutex<W>>,
     messages: mpsc::Sender<ClientJsonRpcMessage>,
     mut lifecycle: Lifecycle,
@@ -159,7 +173,9 @@ async fn read<W: AsyncWrite + Unpin>(
     let mut buffer = Vec::new();
     loop {
         buffer.clear();
-        let read = match next_line(&mut input, &mut buffer).await {
+        // It is free again as soon as one is.
+        drop(client.waiting.acquire().await);
+        let read = match next_line(&mut client.input, &mut buffer).await {
             Ok(LineEnd::Whole) => line::read(&buffer, &mut lifecycle),
             Ok(LineEnd::TooLong(tail)) => {
                 ReadLine::Refused(overlong::response(LINE_BYTES_MAX, &buffer, &tail))
@@ -265,5 +281,30 @@ mod tests {
         BufReader::new(client).read_line(&mut line).await.unwrap();
         assert!(line.contains(r#""id":5"#), "{line}");
         assert!(transport.in_flight.take(&id).is_ok());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn nothing_more_is_read_from_a_client_that_does_not_read() {
+        let (mut client, input) = tokio::io::duplex(1024);
+        let (output, _unread) = tokio::io::duplex(1);
+        let mut transport = LineTransport::new(input, output, CancellationToken::new());
+        let response = json!({ "jsonrpc": "2.0", "id": 5, "result": {} });
+        let mut waiting = Vec::new();
+        for _ in 0..WAITING_MAX {
+            let response = serde_json::from_value(response.clone()).unwrap();
+            waiting.push(Box::pin(transport.send(response)));
+        }
+        let ping =
+            |id: u64| format!("{}\n", json!({ "jsonrpc": "2.0", "id": id, "method": "ping" }));
+        let pings: String = (0..3).map(ping).collect();
+        client.write_all(pings.as_bytes()).await.unwrap();
+        let wait = std::time::Duration::from_secs(60);
+        let mut received = 0;
+        while tokio::time::timeout(wait, transport.receive()).await.is_ok() {
+            received += 1;
+        }
+        assert!(received < 2, "one line may have been waited for before, and {received} were read");
+        waiting.pop();
+        assert!(transport.receive().await.is_some());
     }
 }

@@ -8,6 +8,8 @@ use rmcp::service::{RequestContext, RoleServer};
 use serde_json::{Value, json};
 
 use crate::backend::{ReplyChange, UseReply};
+use crate::deceiving::shown;
+use crate::excerpt::excerpt;
 use crate::fault::CallFault;
 use crate::result_line::{self, WrittenAsLine};
 use crate::revisions;
@@ -27,11 +29,11 @@ pub(crate) struct ReplyForm {
 /// Makes the result of a call that ran.
 pub(crate) fn of_reply(reply: UseReply, form: ReplyForm) -> CallToolResult {
     let UseReply { call_id, result, content, changes, digest, history } = reply;
-    let (mut shown, failure) = match result {
+    let (mut made, failure) = match result {
         Ok(output) => (of_output(output, form), None),
         Err(fault) => (of_fault(&fault), Some(fault)),
     };
-    shown.content.extend(content.into_iter().map(|part| block(part, form.has_links)));
+    made.content.extend(content.into_iter().map(|part| block(part, form.has_links)));
     let mut facts = json!({ "id": call_id });
     if !changes.is_empty() {
         facts["changes"] = json!(changes);
@@ -45,11 +47,11 @@ pub(crate) fn of_reply(reply: UseReply, form: ReplyForm) -> CallToolResult {
     if let Some(fault) = &failure {
         facts["error"] = error(fault);
         if let Some(text) = undone(&changes) {
-            shown.content.push(ContentBlock::text(text));
+            made.content.push(ContentBlock::text(text));
         }
     }
-    shown.meta = Some(meta(facts));
-    shown
+    made.meta = Some(meta(facts));
+    made
 }
 
 /// Makes the result of a call that did not run, or whose tool failed.
@@ -103,7 +105,7 @@ fn undone(changes: &[ReplyChange]) -> Option<String> {
         .iter()
         .map(|change| format!("{} ({})\n{}", change.path, change.status, change.diff))
         .collect();
-    (!lines.is_empty()).then(|| lines.join("\n"))
+    (!lines.is_empty()).then(|| shown(&excerpt(&lines.join("\n"))))
 }
 
 fn meta(facts: Value) -> MetaObject {

@@ -32,6 +32,9 @@ pub(crate) const FILE_TEMPLATE: &str = "moss://files/{+path}";
 pub(crate) const HISTORY_TEMPLATE: &str = "moss://history/{number}";
 /// Most files on a page.
 const PAGE_MAX: usize = 200;
+/// Most files that are listed at all: clients ask for page after page until there is none. The template reaches the rest,
+/// and so do completions of it.
+const LISTED_MAX: usize = 1_000;
 /// Longest text of a resource, in bytes: what is longer is read in parts, with the tool.
 const TEXT_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// Most calls that one resource takes.
@@ -111,7 +114,7 @@ pub(crate) async fn list(
     let mut page = ListResourcesResult::with_all_items(written.chain(files).collect());
     let seen = offset + entries.len();
     let total = listed["total"].as_u64().unwrap_or_default();
-    let has_more = !entries.is_empty() && (seen as u64) < total;
+    let has_more = !entries.is_empty() && (seen as u64) < total && seen < LISTED_MAX;
     page.next_cursor = has_more.then(|| seen.to_string());
     Ok(page)
 }

@@ -126,7 +126,7 @@ impl McpConnection {
     ) -> Result<&Arc<dyn ToolBackend>, CallFault> {
         let open = async || {
             let roots = match self.opener.wants_roots() {
-                true => roots::of(peer).await,
+                true => roots::of(peer).await?,
                 false => Vec::new(),
             };
             let opened = self.opener.open(roots).await?;

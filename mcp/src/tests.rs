@@ -6,15 +6,15 @@ use std::time::Duration;
 use moss_sdk::context::BoxFuture;
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader, DuplexStream};
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{Notify, mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 
 pub(crate) mod forms;
 
 use crate::lines::LINE_BYTES_MAX;
 use crate::{
-    BackendOpener, CallFault, CallNote, ClientForm, CommandArtifact, McpOptions, McpServer,
-    ToolBackend, ToolSet, ToolUse, UseReply, clarify, serve_lines,
+    BackendOpener, CallFault, CallNote, ClientForm, CommandArtifact, FormReply, McpOptions,
+    McpServer, ToolBackend, ToolSet, ToolUse, UseReply, clarify, serve_lines,
 };
 
 /// Longest wait for anything.
@@ -30,6 +30,8 @@ pub(crate) struct Recorded {
     changes: watch::Sender<u64>,
     /// Is told when a call of `hang` is dropped.
     pub(crate) hung: Mutex<Option<oneshot::Sender<()>>>,
+    /// Somebody else has decided about the first effect of `ask_two_doors`.
+    other_door: Notify,
 }
 
 #[derive(Debug)]
@@ -74,6 +76,13 @@ fn reply(result: Result<String, CallFault>) -> UseReply {
     UseReply { call_id, result, content, changes, digest, history: 0 }
 }
 
+/// A question about an effect, and where its reply comes.
+fn question(text: &str, rule: Option<&str>) -> (CallNote, oneshot::Receiver<FormReply>) {
+    let (answer, answered) = oneshot::channel();
+    let (text, session_rule) = (text.to_owned(), rule.map(str::to_owned));
+    (CallNote::Form { form: ClientForm::Decision { text, session_rule }, answer }, answered)
+}
+
 impl Recorded {
     pub(crate) fn new() -> Self {
         let tools = [("echo", true), ("fail", false), ("hang", false), ("read_file", true)];
@@ -83,6 +92,7 @@ impl Recorded {
             roots: Mutex::default(),
             changes: watch::Sender::new(0),
             hung: Mutex::default(),
+            other_door: Notify::new(),
         }
     }
 }
@@ -117,12 +127,24 @@ impl ToolBackend for Recorded {
                     std::future::pending().await
                 }
                 "ask" => {
-                    let (answer, answered) = oneshot::channel();
-                    let (text, session_rule) = ("May it?".to_owned(), Some("ask".to_owned()));
-                    let form = ClientForm::Decision { text, session_rule };
-                    notes.send(CallNote::Form { form, answer }).await.unwrap();
+                    let (asked, answered) = question("May it?", Some("ask"));
+                    notes.send(asked).await.unwrap();
                     let decided = format!("{:?}", answered.await.ok());
                     Ok(reply(Ok(json!({ "decided": decided }).to_string())))
+                }
+                "ask_two_doors" => {
+                    let (first, over) = question("May it?", None);
+                    notes.send(first).await.unwrap();
+                    self.other_door.notified().await;
+                    drop(over);
+                    let (second, answered) = question("And that?", None);
+                    notes.send(second).await.unwrap();
+                    let decided = format!("{:?}", answered.await.ok());
+                    Ok(reply(Ok(json!({ "decided": decided }).to_string())))
+                }
+                "other_door" => {
+                    self.other_door.notify_one();
+                    Ok(reply(Ok("{}".to_owned())))
                 }
                 clarify::TOOL => Ok(reply(Ok(clarify::output(None)))),
                 other => Err(CallFault::new("tool_unknown", format!("there is no tool `{other}`"))),
@@ -653,6 +675,36 @@ async fn the_roots_of_a_client_are_asked_for_once() {
     assert_eq!(seen, [["file:///a".to_owned(), "file:///b".to_owned()]]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_client_that_names_its_roots_too_late_gets_no_other_directory() {
+    let mut client = Client::new(ToolSet::All);
+    let mut hello = initialize("2025-06-18");
+    hello["params"]["capabilities"] = json!({ "roots": {} });
+    client.send(&hello).await;
+    client.next().await;
+    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    let call = |id: u64| {
+        let params = json!({ "name": "echo" });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })
+    };
+    client.send(&call(1)).await;
+    let refused = loop {
+        let message = client.next().await;
+        if message["method"] != "roots/list" {
+            break message;
+        }
+    };
+    let text = refused["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("roots_missing: ") && text.contains("send the call again"), "{text}");
+    client.send(&call(2)).await;
+    let asked = client.next().await;
+    assert_eq!(asked["method"], "roots/list");
+    let roots = json!({ "roots": [{ "uri": "file:///a" }] });
+    client.send(&json!({ "jsonrpc": "2.0", "id": asked["id"], "result": roots })).await;
+    assert_eq!(client.next().await["result"]["structuredContent"], json!({}));
+    assert_eq!(*client.backend.roots.lock().unwrap(), [["file:///a".to_owned()]]);
+}
+
 /// Lines that are no messages, each with the code of its error and what that says.
 const REFUSED: &[(&str, i32, &str)] = &[
     ("{", -32700, "not JSON"),
@@ -781,7 +833,7 @@ async fn names_with_control_characters_come_back_as_escapes_and_short() {
 #[tokio::test]
 async fn deep_nesting_is_an_error_wherever_it_is() {
     let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
-    let deep = "[".repeat(200_000) + &"]".repeat(200_000);
+    let deep = "[".repeat(100_000) + &"]".repeat(100_000);
     let line =
         format!(r#"{{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{"x":{deep}}}}}"#);
     client.line(line.as_bytes()).await;
@@ -836,6 +888,31 @@ async fn large_arguments_are_taken_and_larger_lines_refused() {
         let refused = client.next().await;
         assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(-32600), &json!("a")));
     }
+    assert_eq!(client.request(json!(2), "ping", json!({})).await["result"], json!({}));
+}
+
+#[tokio::test]
+async fn nothing_but_the_arguments_of_a_call_is_long() {
+    let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
+    let long = format!("[{}0]", "0,".repeat(150_000));
+    for message in [
+        format!(r#"{{"jsonrpc":"2.0","id":"a","method":"x","params":{{"a":{long}}}}}"#),
+        format!(r#"{{"jsonrpc":"2.0","id":"a","method":"x","params":{{"arguments":{long}}}}}"#),
+        format!(r#"{{"jsonrpc":"2.0","id":"a","method":"x","params":{long}}}"#),
+        format!(
+            r#"{{"id":"a","jsonrpc":"2.0","method":"tools/call","params":{{"name":"echo","_meta":{long}}}}}"#
+        ),
+    ] {
+        client.line(message.as_bytes()).await;
+        let refused = client.next().await;
+        assert_eq!((&refused["error"]["code"], &refused["id"]), (&json!(-32600), &json!("a")));
+        let message = refused["error"]["message"].as_str().unwrap();
+        assert!(message.contains("beside the `arguments` of a call"), "{message}");
+    }
+    client.line(format!(r#"{{"jsonrpc":"2.0","id":{long},"method":"ping"}}"#).as_bytes()).await;
+    assert_eq!(client.next().await["id"], Value::Null);
+    // Nobody waits for a response to a response.
+    client.line(format!(r#"{{"jsonrpc":"2.0","id":0,"result":{long}}}"#).as_bytes()).await;
     assert_eq!(client.request(json!(2), "ping", json!({})).await["result"], json!({}));
 }
 

@@ -64,7 +64,7 @@ fn files_are_resources_by_the_policy_of_every_call() {
 #[test]
 fn a_long_list_comes_in_pages() {
     let site = Site::new();
-    let names: Vec<String> = (0..450).map(|number| format!("d/f{number:03}")).collect();
+    let names: Vec<String> = (0..1_200).map(|number| format!("d/f{number:04}")).collect();
     for name in &names {
         site.write(name, "");
     }
@@ -79,7 +79,9 @@ fn a_long_list_comes_in_pages() {
             break;
         }
     }
-    let expected: Vec<_> = names.iter().map(|name| format!("moss://files/{name}")).collect();
+    // The directory is one of the thousand entries that are listed; a template reaches the others.
+    let listed = &names[..999];
+    let expected: Vec<_> = listed.iter().map(|name| format!("moss://files/{name}")).collect();
     assert_eq!(seen, expected);
     for wrong in ["0", "x", "-1"] {
         let refused = client.request("resources/list", json!({ "cursor": wrong }));

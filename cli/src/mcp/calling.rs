@@ -9,21 +9,9 @@ use moss_proto::v1;
 use moss_proto::v1::stream_call_tool_response::Event;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::client::{
-    AttachedTerminal, Calling, Client, OneTimeDecision, RequestFailure, TerminalQuestion,
-};
+use crate::client::{Calling, Client, OneTimeDecision, RequestFailure};
 use crate::wording::EN;
-use crate::{clarifying, effect, text};
-
-/// What the client is called where a question of a tool got its reply.
-const ANSWERED_IN: &str = "MCP client";
-
-/// A client that puts questions of the tool `clarify` to the person, where it does.
-struct ClarifyingClient {
-    terminal: Option<AttachedTerminal>,
-    /// The question that is shown, and its reply.
-    open: Option<(TerminalQuestion, oneshot::Receiver<FormReply>)>,
-}
+use crate::{effect, text};
 
 /// How a call goes on after a question.
 enum AfterQuestion {
@@ -59,22 +47,21 @@ pub(super) async fn follow(
     request: ToolUse,
     notes: &mpsc::Sender<CallNote>,
 ) -> Result<v1::CallResult, RequestFailure> {
-    let mut attached = ClarifyingClient::of_call(client, &request).await;
     if request.decides_by_form && client.has_approver() {
         let calling = begin(client, &request, v1::ConfirmMode::Wait, true).await?;
-        match with_forms(client, calling, notes, &mut attached).await? {
+        match with_forms(client, calling, notes).await? {
             FormsEnd::Result(result) => return Ok(*result),
             // The call is made again, and does without what it would have asked about.
             FormsEnd::Without => {
                 let calling = begin(client, &request, v1::ConfirmMode::Refuse, false).await?;
-                return to_end(calling, notes, &mut attached).await;
+                return to_end(calling, notes).await;
             }
             // What no form decides about waits for an approver: nothing has happened yet.
             FormsEnd::ForApprovers => {}
         }
     }
     if let Some(approved) = request.in_rounds.as_ref().filter(|_| client.has_approver()) {
-        match in_round(client, &request, approved, notes, &mut attached).await {
+        match in_round(client, &request, approved, notes).await {
             // What no form decides about waits for an approver, too.
             Err(failure) if is_for_approvers(&failure) => {}
             ended => return ended,
@@ -86,18 +73,17 @@ pub(super) async fn follow(
         false => v1::ConfirmMode::Leave,
     };
     let calling = begin(client, &request, mode, false).await?;
-    to_end(calling, notes, &mut attached).await
+    to_end(calling, notes).await
 }
 
 /// Follows a call that nobody is asked about here.
 async fn to_end(
     mut calling: Calling,
     notes: &mpsc::Sender<CallNote>,
-    attached: &mut ClarifyingClient,
 ) -> Result<v1::CallResult, RequestFailure> {
     let mut asked = None;
     loop {
-        match next(&mut calling, notes, attached).await {
+        match next(&mut calling, notes).await {
             Ok(Event::ConfirmationNeeded(confirmation)) => asked = Some(Box::new(confirmation)),
             Ok(Event::Result(result)) => return Ok(result),
             Ok(_) => {}
@@ -112,15 +98,14 @@ async fn in_round(
     request: &ToolUse,
     approved: &ApprovedEffects,
     notes: &mpsc::Sender<CallNote>,
-    attached: &mut ClarifyingClient,
 ) -> Result<v1::CallResult, RequestFailure> {
     if approved.digests.is_empty() {
         let calling = begin(client, request, v1::ConfirmMode::Refuse, true).await?;
-        return to_end(calling, notes, attached).await;
+        return to_end(calling, notes).await;
     }
     let mut calling = begin(client, request, v1::ConfirmMode::Wait, true).await?;
     loop {
-        match next(&mut calling, notes, attached).await? {
+        match next(&mut calling, notes).await? {
             Event::ConfirmationNeeded(asked) if approved.digests.contains(&asked.digest) => {
                 let for_session =
                     approved.for_session && approved.digests.last() == Some(&asked.digest);
@@ -185,22 +170,21 @@ async fn with_forms(
     client: &Client,
     mut calling: Calling,
     notes: &mpsc::Sender<CallNote>,
-    attached: &mut ClarifyingClient,
 ) -> Result<FormsEnd, RequestFailure> {
-    let mut event = next(&mut calling, notes, attached).await?;
+    let mut event = next(&mut calling, notes).await?;
     loop {
         let asked = match event {
             Event::Result(result) => return Ok(FormsEnd::Result(Box::new(result))),
             Event::ConfirmationNeeded(asked) if !asked.id.is_empty() => asked,
             _ => {
-                event = next(&mut calling, notes, attached).await?;
+                event = next(&mut calling, notes).await?;
                 continue;
             }
         };
         let Some(form) = form(&asked) else { return Ok(FormsEnd::ForApprovers) };
         event = match decided(client, &asked, form, &mut calling, notes).await? {
             AfterQuestion::Event(event) => *event,
-            AfterQuestion::Resolved => next(&mut calling, notes, attached).await?,
+            AfterQuestion::Resolved => next(&mut calling, notes).await?,
             // Dropping the call withdraws its question.
             AfterQuestion::Undecided if is_optional(&asked) => return Ok(FormsEnd::Without),
             AfterQuestion::Undecided => {
@@ -278,66 +262,19 @@ async fn decided(
     Ok(AfterQuestion::Resolved)
 }
 
-/// Returns the next event that is more than progress, which goes to the client. Questions of the tool
-/// `clarify` are put to the person meanwhile.
+/// Returns the next event that is more than progress, which goes to the client.
 async fn next(
     calling: &mut Calling,
     notes: &mpsc::Sender<CallNote>,
-    attached: &mut ClarifyingClient,
 ) -> Result<Event, RequestFailure> {
     loop {
-        let event = tokio::select! {
-            event = calling.next() => event?,
-            () = attached.step(notes) => continue,
-        };
-        match event {
+        match calling.next().await? {
             Event::Progress(v1::CallProgress { message, done, total }) => {
                 // A slow client misses some of it.
                 let _ = notes.try_send(CallNote::Progress { message, done, total });
             }
             event => return Ok(event),
         }
-    }
-}
-
-// === impl ClarifyingClient ===
-
-impl ClarifyingClient {
-    /// Attaches for a call of the tool `clarify`. Who may not reply to questions is not asked: the result
-    /// says so.
-    async fn of_call(client: &Client, request: &ToolUse) -> Self {
-        let terminal = match request.has_forms && request.name == clarifying::TOOL {
-            true => client.attach(ANSWERED_IN).await.ok(),
-            false => None,
-        };
-        Self { terminal, open: None }
-    }
-
-    /// Puts the next question to the person, or passes the reply on; waits for ever where there is
-    /// neither. Nothing is lost where it is dropped.
-    async fn step(&mut self, notes: &mpsc::Sender<CallNote>) {
-        let Some(terminal) = &mut self.terminal else { return std::future::pending().await };
-        if let Some((_, answered)) = &mut self.open {
-            // Empty text closes the question.
-            let said = match answered.await {
-                Ok(FormReply::Said(said)) => said,
-                _ => String::new(),
-            };
-            if let Some((asked, _)) = self.open.take() {
-                terminal.reply(asked, said).await;
-            }
-            return;
-        }
-        let Some(asked) = terminal.next().await else {
-            self.terminal = None;
-            return;
-        };
-        let (text, choices) = (asked.question.clone(), asked.choices.clone());
-        let form = ClientForm::Question { text, choices };
-        let (answer, answered) = oneshot::channel();
-        // Where nobody takes it, the sender is dropped, and the question closed.
-        let _ = notes.try_send(CallNote::Form { form, answer });
-        self.open = Some((asked, answered));
     }
 }
 

@@ -7,7 +7,6 @@ use moss_sdk::RelPath;
 use rustix::io::Errno;
 
 use crate::file_mark::FileMark;
-use crate::handle;
 use crate::reopen::NotReopened;
 use crate::root::Workspace;
 use crate::text::{self, NotText};

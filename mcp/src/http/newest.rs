@@ -5,6 +5,9 @@ use std::borrow::Cow;
 use http::HeaderMap;
 use rmcp::model::ProtocolVersion;
 use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::line::ID_BYTES_MAX;
 
 /// The header that names the revision of a request.
 const REVISION_HEADER: &str = "MCP-Protocol-Version";
@@ -14,8 +17,9 @@ const REVISION_HEADER: &str = "MCP-Protocol-Version";
 struct MessageHead<'a> {
     #[serde(borrow)]
     method: Cow<'a, str>,
-    #[serde(default)]
-    id: Value,
+    /// As it came: it may be anything, and long.
+    #[serde(borrow, default)]
+    id: Option<&'a RawValue>,
 }
 
 /// The id of a request that begins a session in the revision without sessions.
@@ -25,5 +29,7 @@ pub(super) fn initialize(headers: &HeaderMap, body: &[u8]) -> Option<Value> {
         return None;
     }
     let head: MessageHead<'_> = serde_json::from_slice(body).ok()?;
-    (head.method == "initialize" && (head.id.is_string() || head.id.is_number())).then_some(head.id)
+    let id =
+        head.id.filter(|id| head.method == "initialize" && id.get().len() <= 2 * ID_BYTES_MAX)?;
+    serde_json::from_str(id.get()).ok().filter(|id: &Value| id.is_string() || id.is_number())
 }

@@ -123,6 +123,41 @@ async fn a_form_is_shown_anew_where_nothing_comes_back_that_it_offers() {
 }
 
 #[tokio::test]
+async fn a_form_is_withdrawn_where_somebody_else_was_faster_and_the_next_one_is_shown() {
+    let mut client = with_forms(WAIT_MAX).await;
+    let first = client.asked(1, "ask_two_doors").await;
+    client.send(&call(2, "other_door")).await;
+    let mut withdrawn = false;
+    let second = loop {
+        let message = client.next().await;
+        match message["method"].as_str() {
+            Some("elicitation/create") => break message,
+            Some("notifications/cancelled") => {
+                assert_eq!(message["params"]["requestId"], first["id"]);
+                withdrawn = true;
+            }
+            _ => assert_eq!(message["id"], 2, "{message}"),
+        }
+    };
+    assert_eq!(second["params"]["message"], "And that?");
+    // What the person says to the first one is for nobody.
+    client.send(&answer(&first, json!({ "decision": "allow_once" }))).await;
+    client.send(&answer(&second, json!({ "decision": "deny" }))).await;
+    loop {
+        let message = client.next().await;
+        withdrawn |= message["method"] == "notifications/cancelled";
+        if message["id"] == 1 && message.get("method").is_none() {
+            let decided = &message["result"]["structuredContent"]["decided"];
+            assert_eq!(decided, "Some(Deny(\"\"))", "{message}");
+            break;
+        }
+    }
+    while !withdrawn {
+        withdrawn = client.next().await["method"] == "notifications/cancelled";
+    }
+}
+
+#[tokio::test]
 async fn a_call_that_is_cancelled_while_its_form_is_open_ends() {
     let mut client = with_forms(WAIT_MAX).await;
     for (id, name) in [(1, "ask"), (2, clarify::TOOL)] {
@@ -133,6 +168,9 @@ async fn a_call_that_is_cancelled_while_its_form_is_open_ends() {
                 &json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params }),
             )
             .await;
+        let withdrawn = client.next().await;
+        assert_eq!(withdrawn["method"], "notifications/cancelled", "{withdrawn}");
+        assert_eq!(withdrawn["params"]["requestId"], form["id"]);
         client.send(&answer(&form, json!({ "decision": "allow_once", "answer": "x" }))).await;
         assert_eq!(client.request(json!("after"), "ping", json!({})).await["result"], json!({}));
     }
