@@ -14,8 +14,6 @@ use moss_dispatch::blocking::blocking;
 use moss_journal::redact::RedactedText;
 use moss_journal::{AuditEvent, Durability, Record};
 
-/// How many names a note shows.
-const MADE_SHOWN_MAX: usize = 10;
 /// How often moss looks whether the token of who started a job is still in effect.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -81,14 +79,9 @@ async fn note_made(job: &BackgroundJob, workspace: &Arc<WorkspaceState>, before:
     if made.is_empty() {
         return;
     }
-    let more = made.len().saturating_sub(MADE_SHOWN_MAX);
-    let shown: Vec<_> =
-        made.iter().take(MADE_SHOWN_MAX).map(|path| path.display().to_string()).collect();
-    let rest = if more == 0 { String::new() } else { format!(" and {more} others") };
     job.note(format!(
-        "commands may not make {}{rest}, which is there since the job began: made by it or by somebody else, and not \
-         moved aside; look at it before a program reads it",
-        shown.join(", ")
+        "commands may not make {made}, which is there since the job began: made by it or by somebody else, and not \
+         moved aside; look at it before a program reads it"
     ));
 }
 

@@ -36,9 +36,9 @@ impl WorkspaceState {
             // What somebody made before it started was not found by it, either.
             let is_new = |path: &Path| !known.contains(path) && left.may_have_made(path);
             let made = set_aside_new(&self.files, &kind, &is_new);
-            for path in made.set_aside.iter().chain(&made.left) {
-                let path = path.display();
-                tracing::warn!(%path, "made by a command with which moss was killed: moved aside");
+            if !made.set_aside.is_empty() {
+                let paths = &made.set_aside;
+                tracing::warn!(%paths, "made by a command with which moss was killed: moved aside");
             }
             if made.has_unseen {
                 tracing::error!(
@@ -47,6 +47,8 @@ impl WorkspaceState {
                 );
             }
             if !made.left.is_empty() {
+                let paths = &made.left;
+                tracing::error!(%paths, "made by a command with which moss was killed: cannot be moved aside");
                 // The next time it may go.
                 return;
             }

@@ -17,6 +17,7 @@ mod caches;
 mod carve;
 mod command;
 mod compare;
+mod counted;
 mod cover;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
@@ -72,6 +73,7 @@ pub use crate::command::{
     CommandEnvironment, CommandLimits, FileView, NetworkMode, Profile, SandboxedCommand,
 };
 pub use crate::compare::{ComparedPaths, set_aside};
+pub use crate::counted::CountedPaths;
 pub use crate::cover::TooManyMounts;
 #[cfg(not(target_os = "linux"))]
 pub use crate::elsewhere::{group_hindrance, keeper};

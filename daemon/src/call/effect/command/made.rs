@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use moss_sandbox::{FileView, ProtectedKind, find_protected, set_aside};
+use moss_sandbox::{
+    CountedPaths, FileView, ProtectedFiles, ProtectedKind, find_protected, set_aside,
+};
 use moss_sdk::ToolError;
 use moss_workspace::{Protection, Workspace};
 
@@ -25,11 +27,11 @@ const PACKAGES: [&str; 6] = ["node_modules", "site-packages", "target", "vendor"
 #[derive(Debug, Default)]
 pub(crate) struct MadeFiles {
     /// Moved to another name, so that nothing reads or runs them.
-    pub(crate) set_aside: Vec<PathBuf>,
+    pub(crate) set_aside: CountedPaths,
     /// Could not be moved: they still lie where they were made.
-    pub(crate) left: Vec<PathBuf>,
+    pub(crate) left: CountedPaths,
     /// Cannot be looked into any more: nobody knows what lies in them.
-    pub(super) closed: Vec<PathBuf>,
+    pub(super) closed: CountedPaths,
     /// Whether there are too many entries for all to be looked at.
     pub(crate) has_unseen: bool,
 }
@@ -43,29 +45,24 @@ pub(crate) struct ProtectedBefore(BTreeSet<PathBuf>);
 impl MadeFiles {
     /// What a result says of them.
     pub(super) fn notes(&self) -> Vec<String> {
-        let names = |paths: &[PathBuf]| {
-            paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
-        };
+        let Self { set_aside, left, closed, has_unseen } = self;
         let mut notes = Vec::new();
-        if !self.set_aside.is_empty() {
-            let set_aside = names(&self.set_aside);
+        if !set_aside.is_empty() {
             notes.push(format!(
                 "commands may not make {set_aside}: moved aside, with `.set-aside-by-moss` behind the name; use the \
                  tools that edit files, which ask"
             ));
         }
-        if !self.left.is_empty() {
-            let left = names(&self.left);
+        if !left.is_empty() {
             notes.push(format!("commands may not make {left}, and moss could not move it aside"));
         }
-        if !self.closed.is_empty() {
-            let closed = names(&self.closed);
+        if !closed.is_empty() {
             notes.push(format!(
                 "nobody can look into {closed} since the command changed its permissions: what it made there under \
                  protected names is still there, and later commands do not see the directory"
             ));
         }
-        if self.has_unseen {
+        if *has_unseen {
             notes.push(format!(
                 "the workspace has more than {ENTRIES_AFTER_MAX} entries now: moss has not seen all that the command \
                  made, and what of it has protected names is still there; remove what it made before a program of \
@@ -131,10 +128,12 @@ pub(crate) fn set_aside_new(
     is_new: &dyn Fn(&Path) -> bool,
 ) -> MadeFiles {
     let kind = kind_to_move(files, kind);
-    let found = find_protected(files.root(), ENTRIES_AFTER_MAX, &kind);
-    let mut made = MadeFiles { has_unseen: !found.is_complete, ..MadeFiles::default() };
-    made.closed.extend(found.closed.into_iter().filter(|path| is_new(path)));
-    for path in found.protected.into_iter().filter(|path| is_new(path)) {
+    // There may be millions of each: the rest is not needed any more.
+    let ProtectedFiles { protected, closed, is_complete, .. } =
+        find_protected(files.root(), ENTRIES_AFTER_MAX, &kind);
+    let mut made = MadeFiles { has_unseen: !is_complete, ..MadeFiles::default() };
+    made.closed.extend(closed.into_iter().filter(|path| is_new(path)));
+    for path in protected.into_iter().filter(|path| is_new(path)) {
         let list = match set_aside(&path) {
             Ok(()) => &mut made.set_aside,
             Err(_) => &mut made.left,
@@ -145,17 +144,47 @@ pub(crate) fn set_aside_new(
 }
 
 /// Finds what is new in a workspace among the names that no command may write, for whoever cannot know who made it.
-pub(crate) fn made_since(workspace: &WorkspaceState, before: &ProtectedBefore) -> Vec<PathBuf> {
+pub(crate) fn made_since(workspace: &WorkspaceState, before: &ProtectedBefore) -> CountedPaths {
     let (files, policy, rules) =
         (&workspace.files, workspace.policy.load_full(), CommandRules(workspace));
     let by_rules = |relative: &Path| rules.kind(&policy, relative);
     let kind = kind_to_move(files, &by_rules);
     let found = find_protected(files.root(), ENTRIES_AFTER_MAX, &kind);
-    found.protected.into_iter().filter(|path| !before.0.contains(path)).collect()
+    let mut made = CountedPaths::default();
+    made.extend(found.protected.into_iter().filter(|path| !before.0.contains(path)));
+    made
 }
 
 /// Whether a path lies in a directory of packages.
 pub(super) fn is_in_package(relative: &Path) -> bool {
     let mut names = relative.components().filter_map(|name| name.as_os_str().to_str());
     names.any(|name| PACKAGES.contains(&name))
+}
+
+#[cfg(test)]
+mod tests {
+    use moss_workspace::WorkspaceOptions;
+
+    use super::*;
+
+    #[test]
+    fn all_that_a_command_made_is_moved_aside_and_the_first_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for number in 0..1_000 {
+            std::fs::write(root.join(format!("{number}.code-workspace")), "{}").unwrap();
+        }
+        let files = Workspace::open(&root, WorkspaceOptions::default()).unwrap();
+        let kind = |path: &Path| {
+            let is_protected = path.extension().is_some_and(|end| end == "code-workspace");
+            is_protected.then_some(ProtectedKind::Protected)
+        };
+        let made = set_aside_new(&files, &kind, &|_| true);
+        assert_eq!((made.set_aside.count(), made.set_aside.held().count()), (1_000, 200));
+        let names = std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().file_name());
+        assert!(names.into_iter().all(|name| name.to_str().unwrap().ends_with("-by-moss")));
+        let notes = made.notes();
+        let is_whole = notes[0].contains(" and 990 others: moved aside");
+        assert!(is_whole && notes.len() == 1 && notes[0].len() < 10_000, "{notes:?}");
+    }
 }

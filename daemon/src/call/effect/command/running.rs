@@ -150,7 +150,7 @@ impl Effects {
                 let SettledRun { end, output, made, after } =
                     self.run_settled(sandbox, command, output_use).await?;
                 let mut report = report(&end, &output, timeout);
-                let set_aside = made.set_aside.iter().map(|path| path.display().to_string());
+                let set_aside = made.set_aside.held().map(|path| path.display().to_string());
                 report.sandbox.restored.extend(set_aside);
                 report.notes.extend(made.notes());
                 list_changed(&mut report, self.changed_files(before, after).await?);
