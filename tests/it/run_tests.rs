@@ -472,3 +472,24 @@ async fn coverage_says_which_of_what_changed_did_not_run() {
     assert_eq!(changed["unmeasured"], json!(["unused.py"]), "{changed}");
     assert!(changed["since"].as_str().unwrap().starts_with("the last commit"), "{changed}");
 }
+
+#[tokio::test]
+async fn what_a_test_makes_of_the_directory_of_reports_is_gone_with_the_next_run() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    let reports = site.outside("cache/moss/reports");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let closes =
+        "import os, glob\n        [os.chmod(path, 0o777) for path in glob.glob('REPORTS/*')]";
+    let nests = "import os, glob\n        os.chdir(glob.glob('REPORTS/*')[0])\n        \
+                 for _ in range(5000): os.mkdir('d'); os.chdir('d')";
+    for body in ["pass", closes, nests, "pass"] {
+        let body = body.replace("REPORTS", reports.to_str().unwrap());
+        site.write("test_a.py", unittest(&body));
+        let found = client.done(TESTS, json!({})).await;
+        assert_eq!(found["status"], "passed", "{body}: {found}");
+    }
+    let left = std::fs::read_dir(&reports).unwrap().count();
+    assert_eq!(left, 1, "the directory of this workspace alone");
+}

@@ -43,6 +43,7 @@ const LAYERS: &[(&str, &[Room])] = &[
             ("crates/workspace", "the only door to files"),
             ("crates/index", "which files may match"),
             ("crates/sandbox", "the only door to processes"),
+            ("crates/removal", "removes what commands left"),
             ("crates/plugin-list", "what lists of plugins say"),
             ("crates/plugin-host", "alone knows the WASM engine"),
             ("crates/symbols", "what source files declare"),

@@ -273,21 +273,28 @@ fn set_aside_in(directory: &ReachedDirectory, name: &OsStr) -> io::Result<()> {
     if directory.stat(name).is_err() {
         return Ok(());
     }
-    let kept = name.len().min(NAME_BYTES_MAX - ASIDE.len() - NUMBER_BYTES);
-    let mut aside = OsStr::from_bytes(&name.as_bytes()[..kept]).to_owned();
-    aside.push(ASIDE);
-    if directory.remove(&aside).is_ok() {
-        return directory.rename(name, &aside);
-    }
-    let mut numbered = (2..=ASIDE_TRIES).map(|number| {
-        let mut numbered = aside.clone();
-        numbered.push(number.to_string());
-        numbered
-    });
-    let is_free = |name: &OsString| directory.stat(name).is_err();
+    let can_take = |aside: &OsStr, number| match number {
+        1 => directory.remove(aside).is_ok(),
+        _ => directory.stat(aside).is_err(),
+    };
     let taken = || io::Error::other("what was set aside before cannot be removed");
-    let free = numbered.find(is_free).ok_or_else(taken)?;
-    directory.rename(name, &free)
+    let aside = aside_name(name, can_take).ok_or_else(taken)?;
+    directory.rename(name, &aside)
+}
+
+/// The first of the names to which something may be moved that can be taken: the second one and those after it have
+/// a number.
+fn aside_name(name: &OsStr, can_take: impl Fn(&OsStr, usize) -> bool) -> Option<OsString> {
+    let kept = name.len().min(NAME_BYTES_MAX - ASIDE.len() - NUMBER_BYTES);
+    let mut names = (1..=ASIDE_TRIES).map(|number| {
+        let mut aside = OsStr::from_bytes(&name.as_bytes()[..kept]).to_owned();
+        aside.push(ASIDE);
+        if number > 1 {
+            aside.push(number.to_string());
+        }
+        (aside, number)
+    });
+    names.find(|(aside, number)| can_take(aside, *number)).map(|(aside, _)| aside)
 }
 
 /// Removes what was written of a path.
@@ -462,13 +469,21 @@ mod tests {
         fs::write(&long, "long").unwrap();
         set_aside(&long).unwrap();
         assert!(!long.exists());
-        // What was set aside before is too deep to be removed.
-        let deep = path("conf.set-aside-by-moss").join("d/".repeat(300));
-        fs::create_dir_all(&deep).unwrap();
+        // What was set aside before is removed, however deep it is.
+        fs::create_dir_all(path("conf.set-aside-by-moss").join("d/".repeat(300))).unwrap();
         fs::write(path("conf"), "new").unwrap();
         set_aside(&path("conf")).unwrap();
-        assert!(deep.exists() && !path("conf").exists());
-        assert_eq!(fs::read_to_string(path("conf.set-aside-by-moss2")).unwrap(), "new");
+        assert!(!path("conf").exists());
+        assert_eq!(fs::read_to_string(path("conf.set-aside-by-moss")).unwrap(), "new");
+    }
+
+    #[test]
+    fn where_what_was_set_aside_before_cannot_be_removed_the_name_has_a_number() {
+        let name = |taken: usize| aside_name(OsStr::new("conf"), |_, number| number > taken);
+        assert_eq!(name(0).unwrap(), "conf.set-aside-by-moss");
+        assert_eq!(name(1).unwrap(), "conf.set-aside-by-moss2");
+        assert_eq!(name(99).unwrap(), "conf.set-aside-by-moss100");
+        assert_eq!(name(100), None);
     }
 
     #[test]

@@ -22,9 +22,6 @@ const STEP: OFlags =
 const STEP: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// Deepest directory in one that is removed: each on the way is open meanwhile.
-const REMOVED_DEPTH_MAX: usize = 256;
-
 /// A directory that no link led to.
 #[derive(Debug)]
 pub(crate) struct ReachedDirectory(OwnedFd);
@@ -196,25 +193,9 @@ impl ReachedDirectory {
     ///
     /// # Errors
     ///
-    /// Where it cannot be removed, or is too deep.
+    /// Where it cannot be removed.
     pub(crate) fn remove(&self, name: &OsStr) -> io::Result<()> {
-        self.remove_down(name, REMOVED_DEPTH_MAX)
-    }
-
-    fn remove_down(&self, name: &OsStr, depth_left: usize) -> io::Result<()> {
-        match rustix::fs::unlinkat(&self.0, name, AtFlags::empty()) {
-            Ok(()) | Err(Errno::NOENT) => return Ok(()),
-            // Linux says that it is one, POSIX that it is not permitted.
-            Err(Errno::ISDIR | Errno::PERM) => {}
-            Err(error) => return Err(error.into()),
-        }
-        let too_deep = || io::Error::other("it is too deep to be removed");
-        let depth_left = depth_left.checked_sub(1).ok_or_else(too_deep)?;
-        let child = self.child(name)?;
-        for inner in child.names()? {
-            child.remove_down(&inner, depth_left)?;
-        }
-        Ok(rustix::fs::unlinkat(&self.0, name, AtFlags::REMOVEDIR)?)
+        moss_removal::remove(&self.0, name)
     }
 
     /// Sets the permissions of the directory itself.

@@ -17,6 +17,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests look from outside"))]
 
 mod checked;
+mod fresh;
 mod pieces;
 mod room;
 mod scratch;
@@ -294,17 +295,7 @@ impl OwnDir {
     ///
     /// `Io`.
     pub fn clear(&self) -> Result<(), Error> {
-        let failed = failed(&self.path, "clear");
-        for entry in self.directory.entries().map_err(&failed)? {
-            let entry = entry.map_err(&failed)?;
-            let is_directory = entry.file_type().map_err(&failed)?.is_dir();
-            let removed = match is_directory {
-                true => self.directory.remove_dir_all(entry.file_name()),
-                false => self.directory.remove_file(entry.file_name()),
-            };
-            present(removed).map_err(&failed)?;
-        }
-        Ok(())
+        moss_removal::clear(&self.directory).map_err(failed(&self.path, "clear"))
     }
 
     /// Makes a file count as modified just now.

@@ -54,7 +54,7 @@ impl OwnDir {
             if let Ok(Ok(age)) = age
                 && age > age_max
             {
-                let _ = self.directory.remove_dir_all(entry.file_name());
+                let _ = moss_removal::remove(&self.directory, &entry.file_name());
             }
         }
     }
@@ -117,7 +117,7 @@ impl ScratchTree {
 
 impl Drop for ScratchTree {
     fn drop(&mut self) {
-        let _ = self.parent.remove_dir_all(&self.name);
+        let _ = moss_removal::remove(&self.parent, self.name.as_ref());
     }
 }
 
