@@ -55,6 +55,7 @@ impl StartedJob {
             let end = tokio::select! {
                 end = ended => end,
                 never = stop_in_time(&watched, &daemon) => match never {},
+                never = watched.input.write_rests() => match never {},
             };
             record.settled();
             if let Some(before) = protected {

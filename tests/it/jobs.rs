@@ -331,3 +331,30 @@ async fn a_command_is_started_in_a_terminal_where_that_is_wanted() {
     let shown = ended["output"]["text"].as_str().unwrap();
     assert!(shown.contains("hello you") && shown.contains("24 80"), "{shown:?}");
 }
+
+#[tokio::test]
+async fn a_line_that_a_terminal_would_cut_is_refused_before_anybody_is_asked() {
+    let site = Site::new();
+    let daemon = site.serve();
+    let (client, approver) = (daemon.caller().await, daemon.approver().await);
+    let start = json!({"action": "start", "command": "stty -echo; echo ready; read line; echo got ${#line}"});
+    let mut events = client.stream(waiting("terminal_job", start)).await.unwrap();
+    approver.approve(&events.question().await).await.unwrap();
+    let begun = output(&events.end().await.unwrap());
+    let id = begun["jobs"][0]["job"].as_str().unwrap().to_owned();
+    let waited = job(&client, json!({"action": "wait", "job": id, "text": "ready"})).await;
+    assert_eq!(waited["found"], true, "{waited}");
+    let write = |bytes: usize| {
+        let text = format!("{}\n", "x".repeat(bytes));
+        json!({"action": "write", "job": id, "text": text})
+    };
+    let refused = client.ran("terminal_job", write(4_096)).await;
+    let error = failure(&refused);
+    assert_eq!(error.code, "invalid_arguments", "{error:?}");
+    assert!(error.hint.contains("create_file"), "{error:?}");
+    let mut events = client.stream(waiting("terminal_job", write(4_095))).await.unwrap();
+    approver.approve(&events.question().await).await.unwrap();
+    output(&events.end().await.unwrap());
+    let ended = job(&client, json!({"action": "wait", "job": id})).await;
+    assert!(ended["output"]["text"].as_str().unwrap().contains("got 4095"), "{ended}");
+}

@@ -29,6 +29,10 @@ impl CommandInput {
         Ok(Self { sender, is_terminal: true })
     }
 
+    pub(crate) fn is_terminal(&self) -> bool {
+        self.is_terminal
+    }
+
     /// Writes a part of what is left, as much as there is room for, and takes it off; waits for room.
     /// Nothing is lost where the future is dropped.
     ///

@@ -66,6 +66,7 @@ mod text_search;
 mod tier;
 mod toolchains;
 mod visible;
+mod whole_input;
 mod wire;
 mod worker;
 
@@ -100,4 +101,5 @@ pub use crate::sandbox::{Sandbox, SandboxOptions};
 pub use crate::settings::{RepositorySettings, leads_out, repository_settings};
 pub use crate::text_search::TextSearch;
 pub use crate::tier::{LauncherKind, MissingPart, SandboxReport, Tier, UnknownWord};
+pub use crate::whole_input::{InputError, TERMINAL_LINE_BYTES_MAX, WholeInput};
 pub use crate::worker::{ProcessExit, Worker, WorkerError};

@@ -5,7 +5,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use moss_sandbox::{CommandEnd, CommandInput, EndCause, ProcessExit, RUNS_ON, Stopper};
+use moss_sandbox::{
+    CommandEnd, CommandInput, EndCause, InputError, ProcessExit, RUNS_ON, Stopper, WholeInput,
+};
 use moss_sdk::command::ReportedSandbox;
 use moss_sdk::job::{JobOutput, JobStatus};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
@@ -54,7 +56,7 @@ pub struct BackgroundJob {
     /// Gets all that it writes, and its end.
     changed: watch::Sender<()>,
     stopper: Stopper,
-    input: tokio::sync::Mutex<Option<CommandInput>>,
+    pub(crate) input: WholeInput,
 }
 
 #[derive(Debug, Default)]
@@ -85,7 +87,7 @@ impl BackgroundJob {
             state: Mutex::default(),
             changed: watch::Sender::new(()),
             stopper,
-            input: tokio::sync::Mutex::new(input),
+            input: WholeInput::new(input),
         }
     }
 
@@ -195,41 +197,33 @@ impl BackgroundJob {
         self.stopper.terminate();
     }
 
-    /// Writes to its standard input, and closes that where it is to be closed.
+    /// Writes a text to its standard input, whole and after all texts before it, and closes that where it is to be closed.
     ///
     /// # Errors
     ///
-    /// `Conflict` where it has ended or reads no more; `Timeout` where it reads nothing.
+    /// `Conflict` where it has ended or reads no more; `Timeout` where it reads nothing; `InvalidArguments` where its
+    /// terminal would cut a line.
     pub async fn write(&self, text: &str, close: bool) -> Result<(), ToolError> {
-        let id = &self.facts.id;
-        let closed = || {
-            let message = format!("the job {id} does not read its standard input any more");
-            ToolError::new(ErrorCode::Conflict, message)
-                .hint("`output` shows what it wrote last, and how it ended")
-        };
-        let mut input = self.input.lock().await;
-        let writer = input.as_ref().filter(|_| !self.has_ended()).ok_or_else(closed)?;
-        let mut left = text.as_bytes();
-        let deadline = tokio::time::Instant::now() + WRITE_MAX;
-        while !left.is_empty() {
-            match tokio::time::timeout_at(deadline, writer.write_some(&mut left)).await {
-                Ok(Ok(())) => {}
-                Ok(Err(_)) => return Err(closed()),
-                Err(_) => {
-                    let written = text.len() - left.len();
-                    let message = format!(
-                        "the job {id} does not read: {written} of {} bytes were written",
-                        text.len()
-                    );
-                    return Err(ToolError::new(ErrorCode::Timeout, message)
-                        .hint("wait for what it does to end, then write the rest"));
-                }
+        let written = self.input.write(text, close, WRITE_MAX).await;
+        written.map_err(|error| self.not_written(&error))
+    }
+
+    /// The error of a text that was not written.
+    pub(crate) fn not_written(&self, error: &InputError) -> ToolError {
+        let (code, hint) = match error {
+            InputError::Closed => {
+                (ErrorCode::Conflict, "`output` shows what it wrote last, and how it ended")
             }
-        }
-        if close {
-            input.take();
-        }
-        Ok(())
+            InputError::Unread => {
+                (ErrorCode::Timeout, "wait for what it does to end, then write the text again")
+            }
+            InputError::Late { .. } => (ErrorCode::Timeout, "do not write the rest again"),
+            InputError::LongLine(_) => (
+                ErrorCode::InvalidArguments,
+                "write it to a file with create_file and type what reads that, or use several lines",
+            ),
+        };
+        ToolError::new(code, format!("the job {} {error}", self.facts.id)).hint(hint)
     }
 
     /// Takes what it wrote. Returns what is to be written to the artifact.
@@ -249,7 +243,7 @@ impl BackgroundJob {
 
     /// Closes its standard input and keeps how it ended, or why that cannot be known.
     pub(crate) async fn end(&self, end: Result<CommandEnd, String>) {
-        self.input.lock().await.take();
+        self.input.close().await;
         {
             let mut state = self.lock();
             let duration = self.started.elapsed();

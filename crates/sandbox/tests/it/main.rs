@@ -20,4 +20,5 @@ mod launchers;
 mod limits;
 mod places;
 mod printing;
+mod typing;
 mod views;

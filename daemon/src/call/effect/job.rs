@@ -141,6 +141,7 @@ impl Effects {
     /// Writes to a job what policy and people let it be written.
     async fn write_to_job(self: &Arc<Self>, input: JobInput) -> Result<JobReport, EffectStop> {
         let JobInput { job, text, close } = &input;
+        job.input.check(text).map_err(|error| job.not_written(&error))?;
         if !text.is_empty()
             && let Some(report) = self.permit_input(&input).await?
         {
