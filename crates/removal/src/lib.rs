@@ -244,9 +244,9 @@ mod tests {
 
     #[test]
     fn no_other_mount_is_entered() {
-        let directory = |path: &str| std::fs::File::open(path).unwrap();
-        let found = reach(directory("/").as_fd(), c"proc", OFlags::RDONLY);
+        let root = rustix::fs::openat(rustix::fs::CWD, "/", DIRECTORY, Mode::empty()).unwrap();
+        let found = reach(root.as_fd(), c"proc", OFlags::RDONLY);
         assert_eq!(found.unwrap_err(), Errno::XDEV);
-        reach(directory("/").as_fd(), c"usr", OFlags::RDONLY).unwrap();
+        reach(root.as_fd(), c"usr", OFlags::RDONLY).unwrap();
     }
 }

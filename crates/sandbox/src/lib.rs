@@ -46,6 +46,7 @@ mod order;
 mod output;
 mod plan;
 mod printing;
+mod private;
 mod probe;
 mod program;
 mod protected;

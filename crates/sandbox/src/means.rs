@@ -24,6 +24,7 @@ use crate::mount_index::MountIndex;
 use crate::mounts::PlannedMount;
 use crate::order::{CoverOrder, KeeperOrder};
 use crate::plan::{self, FilePlan};
+use crate::private::PrivateDirectory;
 use crate::running::{Kept, LaunchMessage, Preparation};
 use crate::start::{ProgramOrder, StartKind};
 use crate::tier::Tier;
@@ -35,7 +36,6 @@ use crate::{
     system,
     system_layer::SystemLayers,
 };
-use tempfile::TempDir;
 
 /// Most mounts that cover something; a command that needs more is refused.
 const MOUNTS_MAX: usize = 4_096;
@@ -47,8 +47,6 @@ const ARGUMENTS_BYTES_MAX: usize = 2 << 20;
 const WORD_BYTES_MAX: usize = (128 << 10) - 1;
 /// What is there wherever processes can be looked at.
 const OWN_PROCESS: &str = "/proc/self/stat";
-/// How private temporary directories begin, where commands have no `/tmp` of their own.
-const PRIVATE: &str = "moss-command-";
 
 /// What commands are started with.
 #[derive(Debug)]
@@ -76,7 +74,7 @@ struct KeeperStart {
     /// What the command knows as its temporary directory.
     temporary: PathBuf,
     /// That, where it is on the disk.
-    private: Option<TempDir>,
+    private: Option<PrivateDirectory>,
     /// What is to be masked and can be read all the same.
     unmasked: Vec<PathBuf>,
     /// The descriptor of rules for the system, in the keeper.
@@ -306,7 +304,7 @@ impl Means {
                 KeeperStart { launch: Some(LaunchMessage::Own(launch)), ..none }
             }
             None => {
-                let directory = tempfile::Builder::new().prefix(PRIVATE).tempdir()?;
+                let directory = PrivateDirectory::new()?;
                 let temporary = directory.path().to_owned();
                 let applied =
                     if has_rules { self.layers.keep_from(&plan.masked_to_read())? } else { None };

@@ -6,7 +6,6 @@ use std::io;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use tempfile::TempDir;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
@@ -25,6 +24,7 @@ use crate::input::CommandInput;
 use crate::launch_order::LaunchOrder;
 use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE};
 use crate::output::{OutputChunk, OutputCounts, OutputPump, OutputStream};
+use crate::private::PrivateDirectory;
 use crate::start::ProgramOrder;
 use crate::tier::Tier;
 use crate::wire::{Decoder, LENGTH_BYTES};
@@ -94,7 +94,7 @@ pub(crate) struct Preparation {
     pub(crate) facts: SandboxFacts,
     pub(crate) snapshot: Snapshot,
     /// Its temporary directory, where it is not in memory; removed at the end.
-    pub(crate) private: Option<TempDir>,
+    pub(crate) private: Option<PrivateDirectory>,
     /// Its control group, where it has one; removed at the end.
     pub(crate) group: Option<CommandGroup>,
     pub(crate) timeout: Option<Duration>,

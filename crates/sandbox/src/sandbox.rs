@@ -15,9 +15,9 @@ use crate::error::SandboxError;
 use crate::groups::CommandGroups;
 use crate::means::Means;
 use crate::output::OutputChunk;
-use crate::probe;
 use crate::running::{self, RunningCommand};
 use crate::tier::{LauncherKind, SandboxReport, Tier};
+use crate::{private, probe};
 
 /// The door through which commands run, as good as this machine allows. Clones share it.
 #[derive(Debug, Clone)]
@@ -50,6 +50,8 @@ impl Sandbox {
     /// Tries each tier with a command that tries to get out, the best first.
     pub async fn detect(options: SandboxOptions) -> Self {
         let SandboxOptions { program, tier_max, launchers } = options;
+        // Nobody waits for it: where this process ends first, the next one goes on.
+        std::thread::spawn(private::remove_left);
         let (report, means) = probe::detect(program, tier_max, launchers).await;
         Self { inner: Arc::new(Inner { report, means, groups: OnceCell::new() }) }
     }

@@ -1,6 +1,9 @@
 //! Trees as commands leave them are removed. Each test has a process with few descriptors and threads with a small
 //! stack.
 
+#![allow(clippy::disallowed_methods, reason = "tests look from outside")]
+#![allow(clippy::unwrap_used, reason = "a test that cannot be set up has failed")]
+
 use std::ffi::OsStr;
 use std::fs::{self, File, Permissions};
 use std::os::fd::OwnedFd;

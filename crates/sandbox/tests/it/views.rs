@@ -4,7 +4,9 @@ use std::fs;
 
 use moss_sandbox::{FileView, NetworkMode, ProcessExit, Profile, SandboxedCommand};
 
-use crate::harness::{FULL, Place, WAYS, run, write};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use crate::harness::{FULL, Place, WAYS, Way, run, write};
 
 #[tokio::test]
 async fn profiles_differ_in_what_they_write() {
@@ -37,6 +39,19 @@ async fn a_temporary_directory_is_fresh_and_gone_afterwards() {
         let path = first.stdout.lines().last().unwrap();
         assert!(!std::path::Path::new(path).join("left").exists(), "{way}: {path}");
     }
+}
+
+#[tokio::test]
+async fn a_temporary_directory_of_any_depth_and_permissions_is_gone_afterwards() {
+    // As few descriptors as most machines allow.
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: Some(1_024), ..limit }).unwrap();
+    let place = Place::new();
+    let script = "test -x /usr/bin/perl && echo $TMPDIR && /usr/bin/perl -e 'chdir $ENV{TMPDIR};                   for (1..3000) { mkdir \"d\"; chdir \"d\" }' && chmod 000 $TMPDIR/d $TMPDIR";
+    let ran = run(Way::Landlock, place.shell(script)).await;
+    assert_eq!(ran.end.exit, ProcessExit::Exited(0), "{ran:?}");
+    let path = std::path::Path::new(ran.stdout.trim());
+    assert!(path.is_absolute() && path.symlink_metadata().is_err(), "{ran:?}");
 }
 
 #[tokio::test]
