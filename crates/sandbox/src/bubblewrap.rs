@@ -109,7 +109,9 @@ impl Bubblewrap {
                 }
                 PlannedMount::Scratch(_) => add(&scratch(at)),
                 // A device that a mount without devices does not open.
-                PlannedMount::MaskedFile(_) => add(&[word("--ro-bind"), word("/dev/null"), at]),
+                PlannedMount::MaskedFile(_) | PlannedMount::MaskedSocket(_) => {
+                    add(&[word("--ro-bind"), word("/dev/null"), at]);
+                }
                 PlannedMount::MaskedDirectory(_) => {
                     add(&[word("--perms"), word("0000"), word("--tmpfs"), at]);
                     add(&[word("--remount-ro"), at]);

@@ -8,6 +8,7 @@ use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::bound_sockets::is_socket;
 use crate::command::{Profile, SandboxedCommand};
 use crate::mount_index::MountIndex;
 use crate::mounts::PlannedMount;
@@ -119,9 +120,12 @@ impl Seen<'_> {
             // In their order, what lies in a directory comes right behind it.
             let is_covered = masks.last().is_some_and(|mask| path.starts_with(mask.at()));
             if is_seen && !is_covered {
-                masks.push(match path.is_dir() {
-                    true => PlannedMount::MaskedDirectory(path),
-                    false => PlannedMount::MaskedFile(path),
+                masks.push(if path.is_dir() {
+                    PlannedMount::MaskedDirectory(path)
+                } else if is_socket(&path) && self.writable_above(&path).is_none() {
+                    PlannedMount::MaskedSocket(path)
+                } else {
+                    PlannedMount::MaskedFile(path)
                 });
             }
         }

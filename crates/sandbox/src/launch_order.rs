@@ -32,6 +32,7 @@ impl LaunchOrder {
                 PlannedMount::MaskedDirectory(_) => 6,
                 PlannedMount::Cache { is_writable: false, .. } => 7,
                 PlannedMount::Cache { is_writable: true, .. } => 8,
+                PlannedMount::MaskedSocket(_) => 9,
             };
             message.number(kind).text(mount.at());
             if let PlannedMount::Link { target: other, .. }
@@ -65,6 +66,7 @@ fn decode_mount(message: &mut Decoder<'_>) -> io::Result<PlannedMount> {
         5 => PlannedMount::MaskedFile(at),
         6 => PlannedMount::MaskedDirectory(at),
         7 | 8 => PlannedMount::Cache { at, real: path()?, is_writable: kind == 8 },
+        9 => PlannedMount::MaskedSocket(at),
         _ => return Err(io::Error::other("the message is of another version of moss")),
     })
 }
@@ -82,6 +84,7 @@ mod tests {
             PlannedMount::Scratch("/tmp".into()),
             PlannedMount::Everything,
             PlannedMount::MaskedFile("/w/.env".into()),
+            PlannedMount::MaskedSocket("/usr/s".into()),
             PlannedMount::MaskedDirectory("/w/keys".into()),
             PlannedMount::Cache { real: "/v/c".into(), at: "/c".into(), is_writable: true },
             PlannedMount::Cache { real: "/d".into(), at: "/d".into(), is_writable: false },

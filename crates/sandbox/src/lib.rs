@@ -12,6 +12,7 @@
 //! moss's side, `keeper.rs` on the other; `output.rs` hands on what it writes. What it sees is set up by
 //! moss itself (`launcher.rs`) or by the system's bubblewrap (`bubblewrap.rs`).
 
+mod bound_sockets;
 mod bubblewrap;
 mod caches;
 mod carve;

@@ -7,6 +7,7 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::bound_sockets::{PendingSockets, is_socket};
 use crate::bubblewrap::Bubblewrap;
 use crate::command::{NetworkMode, Profile, SandboxedCommand};
 use crate::compare::Snapshot;
@@ -168,6 +169,9 @@ impl Means {
         groups: Option<&CommandGroups>,
     ) -> Result<(Kept, Preparation), SandboxError> {
         check(command)?;
+        // Without mounts nothing hides them.
+        let hides_sockets = self.launcher.is_some() && command.profile != Profile::DangerFull;
+        let sockets = PendingSockets::begin(hides_sockets);
         let mut ends = KeeperEnds::open(command)?;
         let group = groups.map(|groups| groups.make(&command.limits)).transpose()?;
         let first = group.as_ref().map(|group| add_group(&mut ends, group)).transpose()?;
@@ -181,7 +185,7 @@ impl Means {
         if is_early {
             self.fork(kind, &mut ends)?;
         }
-        let mut preparation = self.prepare(command, &mut ends)?;
+        let mut preparation = self.prepare(command, sockets, &mut ends)?;
         (preparation.order.group, preparation.group) = (first, group);
         if !is_early {
             self.fork(kind, &mut ends)?;
@@ -210,11 +214,13 @@ impl Means {
     fn prepare(
         &self,
         command: &SandboxedCommand,
+        sockets: PendingSockets,
         ends: &mut KeeperEnds,
     ) -> Result<Preparation, SandboxError> {
         let network = self.network(command);
         let mut environment = environment::select(&command.environment, network);
-        let mut plan = plan::plan(command, &environment, self.mounts_max())?;
+        let mut plan = plan::plan(command, &environment, sockets, self.mounts_max())?;
+        let hidden_sockets = plan.hidden_sockets();
         let is_kept_in = command.profile != Profile::DangerFull;
         let has_rules = is_kept_in && self.has_landlock && self.tier > Tier::None;
         let KeeperStart { launch, temporary, private, unmasked, layer, identities } =
@@ -267,6 +273,7 @@ impl Means {
             order,
             facts,
             snapshot,
+            hidden_sockets,
             private,
             group: None,
             timeout: limits.timeout,
@@ -339,7 +346,9 @@ impl Means {
                 None => Ok(None),
             };
             // A link took its name since it was chosen.
-            if mount.is_cache() && found.is_err() {
+            let is_other = mount.is_cache() && found.is_err();
+            let is_gone = matches!(mount, PlannedMount::MaskedSocket(path) if !is_socket(path));
+            if is_other || is_gone {
                 continue;
             }
             let found = found?;

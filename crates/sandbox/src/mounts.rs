@@ -20,6 +20,8 @@ pub(crate) enum PlannedMount {
     Everything,
     /// A file that cannot be read.
     MaskedFile(PathBuf),
+    /// A socket that cannot be reached, in what commands do not write: it may be gone by the time that it is mounted.
+    MaskedSocket(PathBuf),
     /// A directory that cannot be entered.
     MaskedDirectory(PathBuf),
 }
@@ -35,6 +37,7 @@ impl PlannedMount {
             | Self::Writable(path)
             | Self::Scratch(path)
             | Self::MaskedFile(path)
+            | Self::MaskedSocket(path)
             | Self::MaskedDirectory(path) => path,
             Self::Everything => Path::new("/"),
         }
@@ -52,7 +55,7 @@ impl PlannedMount {
 
     /// Whether it keeps something from being read.
     pub(crate) fn is_mask(&self) -> bool {
-        matches!(self, Self::MaskedFile(_) | Self::MaskedDirectory(_))
+        matches!(self, Self::MaskedFile(_) | Self::MaskedSocket(_) | Self::MaskedDirectory(_))
     }
 
     /// Whether what is seen through it is what is there outside.

@@ -1,21 +1,24 @@
 //! Which files a command sees and may write, worked out for one command: a list of mounts for
 //! bubblewrap, the rules of Landlock, and what can only be compared afterwards.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::bound_sockets::{BoundSockets, PendingSockets};
 use crate::caches::{Cache, CacheBounds};
 use crate::carve::Carving;
 use crate::command::{NetworkMode, Profile, SandboxedCommand};
 use crate::cover::{self, TooManyMounts};
 use crate::environment::SelectedEnvironment;
+use crate::error::SandboxError;
 use crate::listing::NameListing;
+use crate::mount_index::MountIndex;
 use crate::mounts::PlannedMount;
 use crate::order::{CoverOrder, LandlockRules};
 use crate::repository;
-use crate::toolchains::{home, toolchains};
+use crate::toolchains::{self, home, toolchains};
 use crate::visible;
 
 /// What is worked out.
@@ -33,17 +36,18 @@ pub(crate) struct FilePlan {
     pub(crate) covers: CoverOrder,
 }
 
-/// Works out what a command sees, with at most so many mounts that cover something.
+/// Works out what a command sees, where there are these sockets, with at most so many mounts that cover something.
 pub(crate) fn plan(
     command: &SandboxedCommand,
     environment: &SelectedEnvironment,
+    sockets: PendingSockets,
     mounts_max: usize,
-) -> Result<FilePlan, TooManyMounts> {
+) -> Result<FilePlan, SandboxError> {
     let mut plan = FilePlan::default();
     let home = home(environment);
     let roots = toolchains(environment, home.as_deref());
     let listing = home.as_deref().map(NameListing::of);
-    let masked = masked(command, listing.as_ref(), &roots);
+    let mut masked = masked(command, listing.as_ref(), &roots);
     if command.profile == Profile::DangerFull {
         plan.mounts.push(PlannedMount::Everything);
         plan.cover(command, masked, mounts_max)?;
@@ -52,15 +56,19 @@ pub(crate) fn plan(
     let bounds = CacheBounds::new(&command.files, home.as_deref(), masked.iter().cloned());
     let caches = bounds.choose(command.files.writable.iter().cloned());
     plan.show_system(command.network);
-    if let Some(listing) = listing {
-        plan.show_home(&listing, &caches);
+    if let Some(listing) = &listing {
+        plan.show_home(listing, &caches);
+        let toolchains = listing.candidates(visible::HOME).filter(|path| path.is_dir());
+        masked.extend(toolchains.flat_map(|path| real_of_all(toolchains::secrets(&path))));
     }
+    masked.extend(roots.iter().flat_map(|root| real_of_all(toolchains::secrets(root))));
     let is_apart =
         |root: &&PathBuf| !root.starts_with(&command.files.workspace) && !is_within(root, &caches);
     for root in roots.iter().filter(is_apart) {
         plan.show(root);
     }
     plan.show_view(command, &caches);
+    plan.hide_others(command, sockets.wait()?, &mut masked);
     plan.cover(command, masked, mounts_max)?;
     plan.landlock.sockets = command.files.sockets.clone();
     // A network namespace has a loopback interface of its own, which tests may use.
@@ -75,7 +83,10 @@ fn masked(
     roots: &BTreeSet<PathBuf>,
 ) -> BTreeSet<PathBuf> {
     let of_home = home.into_iter().flat_map(|home| home.candidates(visible::HOME_MASKED));
+    // One of these may lie in a directory that is masked otherwise.
+    let is_granted = |path: &Path| command.files.sockets.iter().any(|one| one.starts_with(path));
     let of_system = visible::SYSTEM_MASKED.iter().map(PathBuf::from);
+    let of_system = of_system.filter(|path| !is_granted(path));
     let of_roots = roots.iter().flat_map(|root| {
         let names = visible::HOME_MASKED.iter().chain(visible::TOOLCHAIN_MASKED);
         NameListing::of(root).candidates(names).collect::<Vec<_>>()
@@ -88,7 +99,13 @@ fn masked(
     };
     let all = command.files.masked.iter().chain(&built_in);
     let all = all.filter(|path| !command.files.sockets.contains(path));
-    all.filter_map(|path| reachable(path)).filter_map(|path| real(path).ok()).collect()
+    real_of_all(all).collect()
+}
+
+/// The real paths of what is there.
+fn real_of_all(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> impl Iterator<Item = PathBuf> {
+    let real = |path: &Path| reachable(path).and_then(|path| real(path).ok());
+    paths.into_iter().filter_map(move |path| real(path.as_ref()))
 }
 
 /// Whether a path lies in a cache: what a command made a link there may lead anywhere, and is not followed.
@@ -123,6 +140,41 @@ impl FilePlan {
         self.compared.append(&mut covering.compared);
         (self.read_only, self.covers) = (covering.read_only, covering.covers);
         Ok(())
+    }
+
+    /// Hides the sockets that nobody granted, outside of the workspace, and all that is hidden by the names that links
+    /// give it as well.
+    fn hide_others(
+        &self,
+        command: &SandboxedCommand,
+        sockets: BoundSockets,
+        masked: &mut BTreeSet<PathBuf>,
+    ) {
+        let index = MountIndex::of(&self.mounts);
+        let is_seen =
+            |path: &Path| index.find(path).is_some_and(|place| self.mounts[place].shows_host());
+        let links = self.links();
+        let named = |path: &Path| {
+            let by_link = |(real, at): &(PathBuf, PathBuf)| {
+                path.strip_prefix(real).ok().map(|beneath| at.join(beneath))
+            };
+            links.iter().filter_map(by_link).collect::<Vec<_>>()
+        };
+        let granted: HashSet<PathBuf> = real_of_all(&command.files.sockets).collect();
+        let matters = |path: &Path| {
+            let is_shown = is_seen(path) || !named(path).is_empty();
+            is_shown && !path.starts_with(&command.files.workspace) && !granted.contains(path)
+        };
+        masked.extend(sockets.present(matters));
+        let by_links: Vec<_> = masked.iter().flat_map(|path| named(path)).collect();
+        masked.extend(by_links);
+    }
+
+    /// What is shown by another name than its real path, with that.
+    fn links(&self) -> Vec<(PathBuf, PathBuf)> {
+        let shown = self.mounts.iter().filter_map(|mount| Some((mount.source()?, mount.at())));
+        let real = |(source, at): (&Path, &Path)| Some((real(source).ok()?, at.to_owned()));
+        shown.filter_map(real).filter(|(real, at)| real != at).collect()
     }
 
     fn show_system(&mut self, network: NetworkMode) {
@@ -220,6 +272,12 @@ impl FilePlan {
             roots.any(|root| path.starts_with(root.at()))
         };
         self.masked().filter(|path| !is_writable(path)).collect()
+    }
+
+    /// Sockets that are hidden where nothing is written.
+    pub(crate) fn hidden_sockets(&self) -> Vec<PathBuf> {
+        let is_socket = |mount: &&PlannedMount| matches!(mount, PlannedMount::MaskedSocket(_));
+        self.mounts.iter().filter(is_socket).map(|mask| mask.at().to_owned()).collect()
     }
 
     fn masked(&self) -> impl Iterator<Item = PathBuf> {

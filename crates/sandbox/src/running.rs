@@ -3,6 +3,7 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -93,6 +94,8 @@ pub(crate) struct Preparation {
     pub(crate) order: KeeperOrder,
     pub(crate) facts: SandboxFacts,
     pub(crate) snapshot: Snapshot,
+    /// Sockets that are hidden from it.
+    pub(crate) hidden_sockets: Vec<PathBuf>,
     /// Its temporary directory, where it is not in memory; removed at the end.
     pub(crate) private: Option<PrivateDirectory>,
     /// Its control group, where it has one; removed at the end.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use tokio::sync::{OnceCell, mpsc};
 use tokio::task::spawn_blocking;
 
+use crate::bound_sockets::is_socket;
 use crate::command::SandboxedCommand;
 #[cfg(not(target_os = "linux"))]
 use crate::elsewhere::CommandGroups;
@@ -15,9 +16,12 @@ use crate::error::SandboxError;
 use crate::groups::CommandGroups;
 use crate::means::Means;
 use crate::output::OutputChunk;
-use crate::running::{self, RunningCommand};
+use crate::running::{self, Kept, Preparation, RunningCommand};
 use crate::tier::{LauncherKind, SandboxReport, Tier};
 use crate::{private, probe};
+
+/// How often a command is started at most where sockets that are hidden from it come and go.
+const STARTS_MAX: usize = 4;
 
 /// The door through which commands run, as good as this machine allows. Clones share it.
 #[derive(Debug, Clone)]
@@ -84,14 +88,30 @@ impl Sandbox {
         }
         let Inner { means, groups, .. } = &*self.inner;
         groups.get_or_init(|| probe::find_groups(means)).await;
-        let inner = Arc::clone(&self.inner);
-        let start = move || {
+        let command = Arc::new(command);
+        for _ in 1..STARTS_MAX {
+            let (kept, preparation) = self.spawn(&command).await?;
+            let hidden = preparation.hidden_sockets.clone();
+            match running::start(kept, preparation, output.clone()).await {
+                // Bubblewrap takes it for an error that one of them is gone.
+                Err(SandboxError::Setup(_)) if hidden.iter().any(|path| !is_socket(path)) => {}
+                started => return started,
+            }
+        }
+        let (kept, preparation) = self.spawn(&command).await?;
+        running::start(kept, preparation, output).await
+    }
+
+    /// Starts the keeper of a command.
+    async fn spawn(
+        &self,
+        command: &Arc<SandboxedCommand>,
+    ) -> Result<(Kept, Preparation), SandboxError> {
+        let (inner, command) = (Arc::clone(&self.inner), Arc::clone(command));
+        let spawn = move || {
             let groups = inner.groups.get().and_then(Option::as_ref);
             inner.means.spawn(&command, groups)
         };
-        let started = spawn_blocking(start).await;
-        let (kept, preparation) =
-            started.map_err(|error| io::Error::other(error.to_string()))??;
-        running::start(kept, preparation, output).await
+        spawn_blocking(spawn).await.map_err(|error| io::Error::other(error.to_string()))?
     }
 }

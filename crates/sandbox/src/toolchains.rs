@@ -1,11 +1,18 @@
-//! Where a command's home directory, programs and toolchains lie, as its environment says.
+//! Where a command's home directory, programs and toolchains lie, as its environment says, and which secrets lie
+//! in these.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
+use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::environment::SelectedEnvironment;
+use crate::listing::NameListing;
 use crate::visible;
+
+/// Most entries of a directory in which names are looked for: where there are more, all of it counts.
+const ENTRIES_MAX: usize = 1_000;
 
 /// The home directory that a command knows.
 pub(crate) fn home(environment: &SelectedEnvironment) -> Option<PathBuf> {
@@ -32,6 +39,45 @@ pub(crate) fn toolchains(
     named.chain(around).filter(outside).collect()
 }
 
+/// What the directory of a toolchain may hold that nobody else is to read.
+pub(crate) fn secrets(directory: &Path) -> Vec<PathBuf> {
+    let listing = NameListing::of(directory);
+    let mut found = listing.candidates(visible::TOOLCHAIN_MASKED).collect();
+    for path in listing.candidates(visible::TOOLCHAIN_SECRETS) {
+        let beneath = path.strip_prefix(directory).unwrap_or(&path);
+        find(directory.to_owned(), beneath, &mut found);
+    }
+    found
+}
+
+/// Finds what a path with `*` in its names stands for in a directory.
+fn find(directory: PathBuf, beneath: &Path, found: &mut Vec<PathBuf>) {
+    let mut names = beneath.iter();
+    let Some(name) = names.next() else { return found.push(directory) };
+    let rest = names.as_path();
+    let Some((before, behind)) = split(name) else {
+        return find(directory.join(name), rest, found);
+    };
+    let entries = fs::read_dir(&directory).into_iter().flatten().flatten();
+    let names: Vec<_> = entries.take(ENTRIES_MAX + 1).map(|entry| entry.file_name()).collect();
+    if names.len() > ENTRIES_MAX {
+        return found.push(directory);
+    }
+    for name in names {
+        let inner = name.as_bytes().strip_prefix(before);
+        if inner.is_some_and(|inner| inner.ends_with(behind)) {
+            find(directory.join(name), rest, found);
+        }
+    }
+}
+
+/// What a name has before and behind its `*`.
+fn split(name: &OsStr) -> Option<(&[u8], &[u8])> {
+    let name = name.as_bytes();
+    let at = name.iter().position(|byte| *byte == b'*')?;
+    Some((&name[..at], &name[at + 1..]))
+}
+
 /// Whether a path is seen by every command.
 fn is_system(path: &Path) -> bool {
     visible::SYSTEM.iter().any(|system| path.starts_with(system))
@@ -49,4 +95,27 @@ fn is_toolchain(directory: &Path, home: Option<&Path>) -> bool {
         visible::PROJECT_SIGNS.iter().any(|name| directory.join(name).symlink_metadata().is_ok())
     };
     depth > 2 && !is_shared && !is_system(directory) && !is_project()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn secrets_are_found_by_their_names_and_those_that_have_a_star() {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path();
+        let all = ["credentials", "servers/a/auth.toml", "servers/b/auth.toml", "upload/other"];
+        for path in all {
+            fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+            fs::write(root.join(path), "x").unwrap();
+        }
+        let found = secrets(root).into_iter().filter(|path| path.exists());
+        let found: BTreeSet<_> = found.collect();
+        assert_eq!(found, all[..3].iter().map(|path| root.join(path)).collect());
+        for number in 0..=ENTRIES_MAX {
+            fs::write(root.join(format!("servers/{number}")), "").unwrap();
+        }
+        assert!(secrets(root).contains(&root.join("servers")));
+    }
 }

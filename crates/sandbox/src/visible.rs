@@ -28,6 +28,7 @@ pub(crate) const SYSTEM_MASKED: &[&str] = &[
     "/etc/sudoers",
     "/etc/sudoers.d",
     "/etc/wireguard",
+    "/nix/var/nix/daemon-socket",
 ];
 /// Private directories that every command has for itself.
 pub(crate) const SCRATCH: &[&str] = &["/tmp", "/var/tmp"];
@@ -73,7 +74,8 @@ pub(crate) const HOME: &[&str] = &[
     ".local/share/mise",
     ".local/share/pipx",
     ".local/share/pnpm",
-    ".local/share/uv",
+    ".local/share/uv/python",
+    ".local/share/uv/tools",
     ".m2",
     ".nix-profile",
     ".npm",
@@ -140,6 +142,22 @@ pub(crate) const TOOLCHAIN_MASKED: &[&str] = &[
     "gradle.properties",
     "settings-security.xml",
     "settings.xml",
+];
+/// What lies deeper in such a directory; `*` stands for any characters of a name. A cache that holds some of it is
+/// given to commands all the same, without that.
+pub(crate) const TOOLCHAIN_SECRETS: &[&str] = &[
+    ".develocity/keys.properties",
+    ".gradle-enterprise/keys.properties",
+    "corefx/cryptography/x509stores/my/*.pfx",
+    "credentials.json",
+    "develocity/keys.properties",
+    "enterprise/keys.properties",
+    "gpg/private-keys-v1.d",
+    "gpg/secring.asc",
+    "gpg/secring.gpg",
+    "plugins/opam-publish",
+    "servers/*/auth.toml",
+    "upload/credentials.json",
 ];
 /// What a directory holds that is somebody's project. Many toolchains are clones: `.git` is no sign.
 pub(crate) const PROJECT_SIGNS: &[&str] =

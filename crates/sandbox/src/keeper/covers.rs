@@ -8,6 +8,7 @@ use std::io;
 use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags};
 use rustix::fs::{Access, AtFlags, CWD, StatxFlags, statx};
@@ -17,6 +18,8 @@ use crate::order::CoverOrder;
 
 /// Most paths that are looked at each time that nothing says that one of them changed.
 const LOOKED_MAX: usize = 256;
+/// How long after the first look at what has changed the second one follows.
+const SECOND_LOOK: Duration = Duration::from_millis(1);
 
 /// What is looked after.
 pub(super) struct CoverWatch {
@@ -91,8 +94,13 @@ impl CoverWatch {
         let count = if is_all { self.paths.len() } else { self.paths.len().min(LOOKED_MAX) };
         let first = self.next;
         self.next = (first + count) % self.paths.len().max(1);
-        let looked = self.paths.iter().cycle().skip(first).take(count);
-        looked.filter_map(WatchedPath::changed).next()
+        let mut looked = self.paths.iter().cycle().skip(first).take(count);
+        looked.find_map(|path| {
+            path.changed()?;
+            // What covers a file that is removed is gone a moment before the file is.
+            std::thread::sleep(SECOND_LOOK);
+            path.changed()
+        })
     }
 }
 

@@ -40,6 +40,9 @@ fn ruleset(rules: &LandlockRules, terminal: Option<&OwnedFd>) -> Result<RulesetC
     let text = |error: landlock::RulesetError| error.to_string();
     let all = AccessFs::from_all(NEWEST);
     let read = AccessFs::from_read(NEWEST) | AccessFs::IoctlDev;
+    // Toolchains with sockets of others are mounted in what is the command's own; those that it makes itself it reaches
+    // without a rule.
+    let own = all & !BitFlags::from(AccessFs::ResolveUnix);
     let mut ruleset = Ruleset::default().set_compatibility(CompatLevel::BestEffort);
     ruleset = ruleset.handle_access(all).map_err(text)?;
     if !rules.has_network {
@@ -57,7 +60,7 @@ fn ruleset(rules: &LandlockRules, terminal: Option<&OwnedFd>) -> Result<RulesetC
         Ok(())
     };
     add(&rules.readable, read)?;
-    add(&rules.writable, all)?;
+    add(&rules.writable, own)?;
     add(&rules.sockets, AccessFs::from_file(NEWEST) & !BitFlags::from(AccessFs::Execute))?;
     if let Some(terminal) = terminal {
         // By its name, too, to which `/dev/stdin` leads.

@@ -161,16 +161,25 @@ impl<'a> NewRoot<'a> {
                 self.show_cache(real, at, around, attributes)
             }
             PlannedMount::Scratch(_) => self.show_scratch(at),
-            PlannedMount::MaskedFile(_) => {
-                // A device that a mount without devices does not open.
-                let null = self.source("/dev/null".as_ref(), ResolveFlags::empty())?;
-                attach(&copy(null.as_fd(), INERT)?, &find(at, ResolveFlags::NO_SYMLINKS)?)
+            PlannedMount::MaskedFile(_) => self.mask(&find(at, ResolveFlags::NO_SYMLINKS)?),
+            PlannedMount::MaskedSocket(_) => {
+                let found = find(at, ResolveFlags::NO_SYMLINKS).map_err(io::Error::from);
+                match found.and_then(|found| self.mask(&found)) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+                    masked => masked,
+                }
             }
             PlannedMount::MaskedDirectory(_) => {
                 let nothing = fresh("tmpfs", &[("mode", "0000")], INERT)?;
                 attach(&nothing, &find(at, ResolveFlags::NO_SYMLINKS)?)
             }
         }
+    }
+
+    /// Hides a file by a device that a mount without devices does not open.
+    fn mask(&self, at: &OwnedFd) -> io::Result<()> {
+        let null = self.source("/dev/null".as_ref(), ResolveFlags::empty())?;
+        attach(&copy(null.as_fd(), INERT)?, at)
     }
 
     /// Shows what is there outside. What lies in a writable directory is found in the new root itself,

@@ -106,12 +106,20 @@ pub(crate) const LANDLOCK_LETS_THROUGH: &[&str] = &[
     "see another process",
     "reach a socket outside",
     "reach a socket of the home directory",
+    "reach a socket among toolchains",
+    SYSTEM_SOCKET,
     "see the network's interfaces",
     "unmount what masks",
 ];
 /// Those of them that it keeps in from [`SOCKETS_SINCE`] on.
-pub(crate) const SOCKETS: [&str; 2] =
-    ["reach a socket outside", "reach a socket of the home directory"];
+pub(crate) const SOCKETS: [&str; 4] = [
+    "reach a socket outside",
+    "reach a socket of the home directory",
+    "reach a socket among toolchains",
+    SYSTEM_SOCKET,
+];
+/// The one whose socket root alone can make.
+pub(crate) const SYSTEM_SOCKET: &str = "reach a socket of the system";
 /// The version of Landlock that knows Unix sockets with a path.
 pub(crate) const SOCKETS_SINCE: u32 = 9;
 
@@ -220,6 +228,10 @@ escaped(call(30, $SHARED, 0, 0)[1] == 0)\""),
 socket.socket(socket.AF_UNIX).connect('$OUT/agent.sock'); escaped(True)\""),
     attack("reach a socket of the home directory", "/usr/bin/python3 -c \"$PY
 socket.socket(socket.AF_UNIX).connect('$HOME/agent.sock'); escaped(True)\""),
+    attack("reach a socket among toolchains", "/usr/bin/python3 -c \"$PY
+socket.socket(socket.AF_UNIX).connect('$HOME/.cargo/an agent.sock'); escaped(True)\""),
+    by_root(SYSTEM_SOCKET, "/usr/bin/python3 -c \"$PY
+socket.socket(socket.AF_UNIX).connect('/usr/local/$MARK.sock'); escaped(True)\""),
     attack("reach an abstract socket", "/usr/bin/python3 -c \"$PY
 socket.socket(socket.AF_UNIX).connect(chr(0) + '$ABSTRACT'); escaped(True)\""),
     attack("reach a service of this machine", "exec 3<>/dev/tcp/127.0.0.1/$TCP && echo ESCAPED"),

@@ -180,3 +180,18 @@ async fn in_danger_full_no_directory_above_what_is_masked_is_renamed() {
         assert!(token.exists(), "{way}");
     }
 }
+
+#[tokio::test]
+async fn a_cache_that_holds_a_secret_of_its_tool_is_given_without_that() {
+    for way in FULL {
+        let site = Site::new();
+        write(&site.home.join(".stack/upload/credentials.json"), "canary\n");
+        let script = "cd ~/.stack; echo x > made && echo made; cat upload/credentials.json; \
+                      mv upload moved; cat moved/credentials.json";
+        let mut command = site.with_home(site.place.shell(script));
+        command.files.writable = vec![site.home.join(".stack")];
+        let ran = run(way, command).await;
+        assert_eq!(ran.stdout, "made\n", "{way}: {ran:?}");
+        assert!(site.home.join(".stack/made").exists(), "{way}");
+    }
+}

@@ -18,6 +18,7 @@ use moss_sandbox::{SandboxedCommand, find_protected};
 
 use crate::attacks::{
     ATTACKS, Attack, LANDLOCK_LETS_THROUGH, LANDLOCK_RESTORED, PYTHON, SOCKETS, SOCKETS_SINCE,
+    SYSTEM_SOCKET,
 };
 use crate::harness::{FULL, Place, Way, alive, eventually, marker, run, sandbox, write};
 
@@ -35,7 +36,10 @@ struct Scene {
     victim: Child,
     marker: String,
     shared: SharedMemory,
-    _listeners: (UnixListener, UnixListener, UnixListener, TcpListener, UdpSocket),
+    /// A socket among the programs of the system, where it can be made.
+    system_socket: PathBuf,
+    sockets: Vec<UnixListener>,
+    _ports: (TcpListener, UdpSocket),
     _inherited: fs::File,
 }
 
@@ -90,7 +94,10 @@ async fn the_landlock_tier_restores_and_lets_through_what_its_table_says_and_no_
     }
     let detail = sandbox(Way::Landlock).await.report().detail.clone();
     let version: u32 = detail.rsplit(' ').next().unwrap().parse().unwrap();
-    let is_known = |name: &&str| version < SOCKETS_SINCE || !SOCKETS.contains(name);
+    let is_root = rustix::process::getuid().is_root();
+    let is_known = |name: &&str| {
+        (version < SOCKETS_SINCE || !SOCKETS.contains(name)) && (is_root || *name != SYSTEM_SOCKET)
+    };
     let known: Vec<_> = LANDLOCK_LETS_THROUGH.iter().copied().filter(is_known).collect();
     assert_eq!((restored, through), (LANDLOCK_RESTORED.to_vec(), known));
 }
@@ -163,11 +170,13 @@ impl Scene {
         let abstracted = SocketAddr::from_abstract_name(&marker).unwrap();
         let tcp = TcpListener::bind("0.0.0.0:0").unwrap();
         let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
-        let listeners = (
+        let system_socket = Path::new("/usr/local").join(format!("{marker}.sock"));
+        let sockets = vec![
             UnixListener::bind(outside.join("agent.sock")).unwrap(),
             UnixListener::bind(home.join("agent.sock")).unwrap(),
+            UnixListener::bind(home.join(".cargo/an agent.sock")).unwrap(),
             UnixListener::bind_addr(&abstracted).unwrap(),
-        );
+        ];
         let victim = Command::new("sleep")
             .arg(format!("{marker}1"))
             .env("VICTIM_SECRET", SECRET)
@@ -191,15 +200,31 @@ impl Scene {
             ("PY", PYTHON.to_owned()),
         ];
         let variables = variables.map(|(name, value)| (name.into(), value.into())).to_vec();
-        let (unix, at_home, abstracted) = listeners;
-        let listeners = (unix, at_home, abstracted, tcp, udp);
-        let _listeners = listeners;
-        let _inherited = inherited;
-        Self { place, home, outside, variables, victim, marker, shared, _listeners, _inherited }
+        Self {
+            place,
+            home,
+            outside,
+            variables,
+            victim,
+            marker,
+            shared,
+            system_socket,
+            sockets,
+            _ports: (tcp, udp),
+            _inherited: inherited,
+        }
+    }
+
+    /// Makes what this attack alone needs: other tests run commands at the same time.
+    fn prepare(&mut self, attack: &Attack) {
+        if attack.name == SYSTEM_SOCKET {
+            self.sockets.extend(UnixListener::bind(&self.system_socket));
+        }
     }
 
     /// Whether an attack gets out where nothing keeps it in.
     fn bare(&mut self, attack: &Attack) -> bool {
+        self.prepare(attack);
         let before = self.look();
         let mut command = Command::new("bash");
         command.args(["-c", attack.script]).current_dir(&self.place.root);
@@ -214,6 +239,7 @@ impl Scene {
     }
 
     async fn sandboxed(&mut self, attack: &Attack, way: Way) -> Fate {
+        self.prepare(attack);
         let before = self.look();
         let root = &self.place.root;
         let mut command = SandboxedCommand::new(root.clone(), ["bash", "-c", attack.script]);
@@ -310,6 +336,7 @@ impl Drop for Scene {
         let _ = self.victim.kill();
         let _ = self.victim.wait();
         self.shared.remove();
+        let _ = fs::remove_file(&self.system_socket);
         for pid in alive(&self.marker) {
             if let Some(pid) = rustix::process::Pid::from_raw(pid) {
                 let _ = rustix::process::kill_process(pid, rustix::process::Signal::KILL);

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::io::Write as _;
+use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
-use moss_sandbox::{FileView, ProcessExit, Profile};
+use moss_sandbox::{FileView, NetworkMode, ProcessExit, Profile};
 
 use crate::harness::{FULL, Place, WAYS, eventually, run, write};
 
@@ -89,6 +90,46 @@ async fn a_granted_socket_is_reached_and_one_beside_it_is_not_there() {
         }
     }
     drop(listeners);
+}
+
+#[tokio::test]
+async fn sockets_among_programs_are_reached_only_where_they_are_granted() {
+    let place = Place::new();
+    let beside = |name: &str| place.root.with_file_name(name);
+    let (data, linked, linking) = (beside("data"), beside("linked"), beside("linking"));
+    fs::create_dir_all(data.join(".cargo/bin")).unwrap();
+    fs::create_dir_all(data.join("tool/bin")).unwrap();
+    symlink(&data, &linked).unwrap();
+    fs::create_dir(&linking).unwrap();
+    symlink(data.join(".cargo"), linking.join(".cargo")).unwrap();
+    let _listeners = [data.join(".cargo/granted"), data.join(".cargo/a b"), data.join("tool/c\nd")]
+        .map(|path| UnixListener::bind(path).unwrap());
+    let _own = UnixListener::bind(place.root.join("own")).unwrap();
+    let connect = "python3 - <<'E'\nimport os, socket\nhome = os.environ['HOME'] + '/.cargo/'\n\
+                   for path in [home + 'granted', home + 'a b', os.environ['TOOL'] + '/c\\nd', 'own']:\n    \
+                   os.stat(path)\n    try:\n        socket.socket(socket.AF_UNIX).connect(path)\n        \
+                   print('reached')\n    except OSError as error:\n        print(type(error).__name__)\nE";
+    let mut command = place.shell(connect);
+    command.environment.set.push(("TOOL".into(), data.join("tool").into()));
+    let path = format!("/usr/bin:/bin:{}", data.join("tool/bin").display());
+    for home in [&data, &linked, &linking] {
+        command.environment.from =
+            vec![("PATH".into(), path.clone().into()), ("HOME".into(), home.into())];
+        for (granted, first) in
+            [(vec![home.join(".cargo/granted")], "reached"), (Vec::new(), "ConnectionRefusedError")]
+        {
+            command.files.sockets = granted;
+            for way in FULL {
+                for network in [NetworkMode::Off, NetworkMode::On] {
+                    command.network = network;
+                    let ran = run(way, command.clone()).await;
+                    let refused = "ConnectionRefusedError\n".repeat(2);
+                    let expected = format!("{first}\n{refused}reached\n");
+                    assert_eq!(ran.stdout, expected, "{way}, {}: {ran:?}", home.display());
+                }
+            }
+        }
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! What commands see, write and are given.
 
 use std::fs;
+use std::os::unix::fs::symlink;
 
 use moss_sandbox::{FileView, NetworkMode, ProcessExit, Profile, SandboxedCommand};
 
@@ -154,6 +155,52 @@ async fn directories_of_programs_show_neither_secrets_nor_projects() {
     for way in FULL {
         let ran = run(way, command.clone()).await;
         assert_eq!(ran.stdout, "plain\n", "{way}: {ran:?}");
+    }
+}
+
+#[tokio::test]
+async fn toolchains_of_the_home_directory_show_no_secrets_wherever_links_lead() {
+    let place = Place::new();
+    let data = place.root.with_file_name("data");
+    let secrets = [
+        ".cargo/credentials.toml",
+        ".dotnet/corefx/cryptography/x509stores/my/a.pfx",
+        ".gradle/develocity/keys.properties",
+        ".julia/servers/pkg.example.org/auth.toml",
+        ".local/share/uv/credentials/credentials.toml",
+        ".m2/.develocity/keys.properties",
+        ".opam/plugins/opam-publish/user.token",
+        ".pub-cache/credentials.json",
+        ".sbt/credentials",
+        ".stack/upload/credentials.json",
+    ];
+    for path in secrets {
+        write(&data.join(path), "secret\n");
+    }
+    for path in [".cargo/config.toml", ".julia/plain", ".local/share/uv/tools/plain"] {
+        write(&data.join(path), "plain\n");
+    }
+    // The home directory itself, or what lies in it.
+    let (linked, linking) =
+        (place.root.with_file_name("linked"), place.root.with_file_name("home"));
+    symlink(&data, &linked).unwrap();
+    fs::create_dir(&linking).unwrap();
+    for entry in fs::read_dir(&data).unwrap() {
+        let entry = entry.unwrap();
+        symlink(entry.path(), linking.join(entry.file_name())).unwrap();
+    }
+    for home in [&data, &linked, &linking] {
+        let script = format!(
+            "cd $HOME; cat {}; cat .cargo/config.toml .julia/plain .local/share/uv/tools/plain",
+            secrets.join(" ")
+        );
+        let mut command = place.shell(&script);
+        command.environment.from =
+            vec![("PATH".into(), "/usr/bin:/bin".into()), ("HOME".into(), home.into())];
+        for way in WAYS {
+            let ran = run(way, command.clone()).await;
+            assert_eq!(ran.stdout, "plain\n".repeat(3), "{way}, {}: {ran:?}", home.display());
+        }
     }
 }
 
