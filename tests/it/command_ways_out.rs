@@ -1,6 +1,8 @@
 //! What one command writes and the next one is given: nothing of it widens what that sees, and moss itself follows
 //! none of it out of the workspace.
 
+use std::os::unix::fs::PermissionsExt as _;
+
 use serde_json::{Value, json};
 
 use crate::harness::{Client, Site, until};
@@ -148,4 +150,32 @@ async fn a_file_that_is_ignored_from_now_on_is_not_called_deleted() {
     assert_eq!(of("src/main.rs").unwrap()["what"], "modified", "{found}");
     assert_eq!(of("src/other.rs"), None, "{found}");
     assert!(found["notes"].to_string().contains("names 1 more files"), "{found}");
+}
+
+#[tokio::test]
+async fn tokens_and_settings_that_were_named_to_the_daemon_are_read_under_no_name() {
+    let mut site = Site::new();
+    site.user_policy(ALLOWING);
+    let settings = site.outside("home/.cargo/moss.toml");
+    let [token, moved] = ["home/.cargo/caller.token", "moved.token"].map(|path| site.outside(path));
+    std::fs::create_dir_all(site.outside("home/.cargo")).unwrap();
+    std::fs::write(&settings, "# canary\n").unwrap();
+    for (path, text) in [(&token, "canary1234567890canary1234567890"), (&moved, "canary0000000000")]
+    {
+        std::fs::write(path, text.repeat(2)).unwrap();
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    }
+    for argument in ["--listen", "tcp:127.0.0.1:0", "--token-file"] {
+        site.argument(argument);
+    }
+    site.argument(token.to_str().unwrap());
+    site.argument("--approver-token-file").argument(moved.to_str().unwrap());
+    site.argument("--config").argument(settings.to_str().unwrap());
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    std::fs::hard_link(&token, site.workspace().join("linked.txt")).unwrap();
+    std::fs::rename(&moved, site.workspace().join("moved.txt")).unwrap();
+    let text = "cat ~/.cargo/caller.token ~/.cargo/moss.toml linked.txt moved.txt; echo end";
+    let found = ran(&site, &client, text).await;
+    assert_eq!(found["stdout"], "end\n", "{found}");
 }

@@ -96,7 +96,7 @@ pub use crate::lookup::{find_program, find_program_beneath, find_replacing_benea
 pub use crate::output::{OUTPUT_CHUNK_BYTES_MAX, OutputChunk, OutputStream};
 pub use crate::printing::NotPrinted;
 pub use crate::program::Program;
-pub use crate::protected::{ProtectedFiles, ProtectedKind, find_protected};
+pub use crate::protected::{ProtectedFiles, ProtectedKind, add_other_names, find_protected};
 pub use crate::record::{CommandRecord, LeftCommand};
 pub use crate::running::{RunningCommand, Stopper};
 pub use crate::sandbox::{Sandbox, SandboxOptions};

@@ -108,9 +108,9 @@ pub fn find_protected(
     found
 }
 
-/// Adds the other names of masked files, which are given by device and inode: these are known without a look at each
-/// entry.
-fn add_other_names(root: &Path, linked: &BTreeSet<(u64, u64)>, masked: &mut Vec<PathBuf>) {
+/// Adds to masked files all other names of some beneath a directory, which are given by device and inode: these are known
+/// without a look at each entry.
+pub fn add_other_names(root: &Path, linked: &BTreeSet<(u64, u64)>, masked: &mut Vec<PathBuf>) {
     let known: BTreeSet<PathBuf> = masked.iter().cloned().collect();
     let inodes: BTreeSet<u64> = linked.iter().map(|&(_, inode)| inode).collect();
     let mut pending = vec![root.to_owned()];
@@ -445,5 +445,23 @@ mod tests {
         assert_eq!(found.masked, secrets);
         assert_eq!(found.protected, [root.join(".tool")]);
         assert_eq!(found.repositories, [root.join(".git"), root.join("a/.git")]);
+    }
+
+    #[test]
+    fn a_file_from_outside_is_found_by_all_its_names_but_those_of_git() {
+        let outside = tempfile::tempdir().unwrap();
+        let root = tempfile::tempdir().unwrap();
+        let (secret, root) = (outside.path().join("secret"), root.path());
+        fs::write(&secret, "x").unwrap();
+        fs::create_dir_all(root.join("a/.git/objects")).unwrap();
+        fs::write(root.join("a/other"), "x").unwrap();
+        for name in ["one", "a/.git/two", "a/.git/objects/three"] {
+            fs::hard_link(&secret, root.join(name)).unwrap();
+        }
+        let found = secret.metadata().unwrap();
+        let mut masked = vec![root.join("known")];
+        add_other_names(root, &[(found.dev(), found.ino())].into(), &mut masked);
+        masked.sort();
+        assert_eq!(masked, ["a/.git/two", "known", "one"].map(|name| root.join(name)));
     }
 }

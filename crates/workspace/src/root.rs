@@ -50,6 +50,11 @@ impl Workspace {
         self.identity
     }
 
+    /// Returns the secrets that have another name than the one by which they were named, which may lie anywhere.
+    pub fn secrets_elsewhere(&self) -> impl Iterator<Item = Identity> {
+        self.secrets.elsewhere()
+    }
+
     /// Returns the resolver in use.
     pub fn resolver(&self) -> Resolver {
         self.resolver

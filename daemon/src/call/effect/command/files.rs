@@ -1,12 +1,12 @@
 //! The files that a command sees and changes: what is masked and protected before it, what is another
 //! file after it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use moss_sandbox::{FileView, find_protected};
+use moss_sandbox::{FileView, add_other_names, find_protected};
 use moss_sdk::command::{AlteredFile, FileFate};
 use moss_sdk::file::{EntryKind, ListOptions};
 use moss_sdk::{RelPath, ToolError};
@@ -19,6 +19,7 @@ use super::kinds::FileKinds;
 
 use super::made::{ENTRIES_MAX, is_in_package};
 use crate::call::effect::Effects;
+use crate::setup::Setup;
 
 /// Most entries that are compared before and after a command.
 pub(super) const COMPARED_MAX: usize = 50_000;
@@ -65,8 +66,9 @@ impl Effects {
             let kinds = FileKinds::new(&effects, Arc::clone(&policy));
             let kind = |relative: &Path| kinds.of(relative);
             let found = find_protected(root, ENTRIES_MAX, &kind);
-            let dirs = &scope.daemon.setup.dirs;
+            let Setup { dirs, config_file, admin_policies, secrets, .. } = &scope.daemon.setup;
             let own = [&dirs.config, &dirs.state, &dirs.code, &dirs.runtime, &dirs.admin];
+            let named = secrets.iter().chain(admin_policies).chain(config_file);
             let home = std::env::home_dir();
             let mut view = FileView { workspace: root.to_owned(), ..FileView::default() };
             let environment: Vec<_> = std::env::vars_os().collect();
@@ -79,7 +81,12 @@ impl Effects {
             view.repositories = found.repositories;
             view.apart = effects.apart_from_caches();
             let unreadable = found.masked.into_iter().chain(found.closed);
-            view.masked = unreadable.chain(own.into_iter().cloned()).collect();
+            view.masked = unreadable.chain(own.into_iter().chain(named).cloned()).collect();
+            let elsewhere = scope.workspace.files.secrets_elsewhere();
+            let elsewhere: BTreeSet<_> = elsewhere.map(|one| (one.device, one.inode)).collect();
+            if !elsewhere.is_empty() {
+                add_other_names(root, &elsewhere, &mut view.masked);
+            }
             (view, found.is_complete)
         };
         let (view, is_complete) = self.scope.blocking(find).await?;
