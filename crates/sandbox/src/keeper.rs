@@ -162,6 +162,7 @@ fn start(order: &KeeperOrder) -> Result<(Pid, Option<KeptGroup>), KeeperReport> 
         if has_terminal {
             rustix::process::ioctl_tiocsctty(io::stdin())?;
         }
+        memory::offer_first();
         let entered = entry.as_ref().map_or(Ok(()), group::enter);
         let entered = entered.map_err(|error| ("its control group", error.to_string()));
         entered.and_then(|()| restrictions.enter()).map_err(|(step, why)| {

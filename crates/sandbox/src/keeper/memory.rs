@@ -5,6 +5,7 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use rustix::io::Errno;
+use rustix::process::DumpableBehavior;
 
 use super::tree::{self, ProcessTree, TreeProcess};
 use crate::ending::CommandLimit;
@@ -18,6 +19,22 @@ const PARTS_MAX: Duration = Duration::from_millis(50);
 
 /// How long after the first look the second one follows.
 const SECOND_LOOK: Duration = Duration::from_millis(20);
+
+/// What the kernel adds to the memory of a process when it looks for one to end.
+const KERNEL_PREFERENCE: &str = "/proc/self/oom_score_adj";
+/// The most that can be added: of all others none is ended before.
+const FIRST: &str = "1000";
+
+/// Has the kernel end this process, and what it starts, before all others where the machine has no memory left: nobody
+/// counts what they have of the kernel's own.
+pub(super) fn offer_first() {
+    let look = rustix::process::set_dumpable_behavior;
+    // These files are root's where nobody may look into a process.
+    let _ = look(DumpableBehavior::Dumpable);
+    // Without it the kernel chooses as among all others.
+    let _ = std::fs::write(KERNEL_PREFERENCE, FIRST);
+    let _ = look(DumpableBehavior::NotDumpable);
+}
 
 /// The limit that the processes of a command are above, at two looks in a row: a process that is about to run another
 /// program has the memory of its parent until then, and that counts twice.

@@ -9,7 +9,7 @@ use std::os::fd::{AsFd as _, BorrowedFd, OwnedFd};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, openat2};
+use rustix::fs::{CWD, FileType, Mode, OFlags, ResolveFlags, fstat, fstatvfs, openat2};
 use rustix::io::Errno;
 use rustix::mount::{
     FsMountFlags, FsOpenFlags, MountAttrFlags, MountPropagationFlags, MoveMountFlags,
@@ -48,6 +48,17 @@ const DEVICE_LINKS: &[(&str, &str)] = &[
 const OF_MACHINE: &[&str] = &["acpi", "bus", "fs", "irq", "scsi", "sys", "sysrq-trigger"];
 /// How many user namespaces there may be beneath this one.
 const USER_NAMESPACES: &str = "/proc/sys/user/max_user_namespaces";
+/// How much of what the kernel counts for a user there may be in this namespace, and beneath the name of each how much
+/// that user may have altogether. Older kernels have no such bounds.
+const SHARED_WITH_USER: [(&str, &str); 2] = [
+    ("/proc/sys/user/max_inotify_instances", "/proc/sys/fs/inotify/max_user_instances"),
+    ("/proc/sys/user/max_inotify_watches", "/proc/sys/fs/inotify/max_user_watches"),
+];
+/// A command has at most this part of that.
+const PART_OF_USER: u64 = 2;
+/// Files and directories in memory take memory of the kernel, too: there are at most as many as there is room for with
+/// so many bytes each.
+const SCRATCH_FILE_BYTES: u64 = 4 << 10;
 
 /// How often more one file is opened while others are moved around it.
 const OPENINGS_MAX: usize = 64;
@@ -111,6 +122,9 @@ impl<'a> NewRoot<'a> {
         attach(&processes, &make("/proc".as_ref(), true)?)?;
         // Who has no right to it cannot change that again: the command has none.
         fs::write(USER_NAMESPACES, "0")?;
+        for (bound, of_user) in SHARED_WITH_USER {
+            bound_part(Path::new(bound), Path::new(of_user))?;
+        }
         for name in OF_MACHINE {
             match find(&Path::new("/proc").join(name), ResolveFlags::NO_SYMLINKS) {
                 Ok(found) => attach(&copy(found.as_fd(), INERT)?, &found)?,
@@ -139,7 +153,15 @@ impl<'a> NewRoot<'a> {
     /// Shows an empty directory in memory.
     fn show_scratch(&self, at: &Path) -> io::Result<()> {
         let size = self.order.scratch_bytes.to_string();
-        let directory = fresh("tmpfs", &[("mode", "1777"), ("size", &size)], PLAIN)?;
+        let options = [("mode", "1777"), ("size", &size)];
+        let mut directory = fresh("tmpfs", &options, PLAIN)?;
+        let files_max = (self.order.scratch_bytes / SCRATCH_FILE_BYTES).max(1);
+        // Of itself it has as many as half of the machine's memory has pages.
+        if fstatvfs(&directory)?.f_files > files_max {
+            let files_max = files_max.to_string();
+            let options = options.into_iter().chain([("nr_inodes", files_max.as_str())]);
+            directory = fresh("tmpfs", &options.collect::<Vec<_>>(), PLAIN)?;
+        }
         attach(&directory, &make(at, true)?)
     }
 
@@ -266,6 +288,16 @@ fn copy(from: BorrowedFd<'_>, attributes: MountAttrFlags) -> io::Result<OwnedFd>
     let copied = open_tree(from, "", flags)?;
     system::restrict_mount(copied.as_fd(), attributes, true)?;
     Ok(copied)
+}
+
+/// Bounds what there may be in this namespace of what a user may have.
+fn bound_part(bound: &Path, of_user: &Path) -> io::Result<()> {
+    let Ok(text) = fs::read_to_string(of_user) else { return Ok(()) };
+    let all: u64 = text.trim().parse().map_err(io::Error::other)?;
+    match fs::write(bound, (all / PART_OF_USER).to_string()) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        written => written,
+    }
 }
 
 /// A file system of its own.

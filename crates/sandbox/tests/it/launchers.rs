@@ -117,7 +117,7 @@ fn an_ordinary_user_runs_commands_on_kernels_that_tell_little() {
         fs::copy(KEEPER, &program).unwrap();
         let mut command = Command::new(&program);
         // It leaves something running, so that its keeper looks for that.
-        let script = "sleep 60 & echo ok";
+        let script = "sleep 60 & echo ok; cat /proc/self/oom_score_adj";
         command.args(["run", place.root.to_str().unwrap(), &way.to_string(), script]);
         let path = std::env::var_os("PATH").unwrap_or_default();
         command.env_clear().env("PATH", path).env("HOME", &place.root);
@@ -132,7 +132,7 @@ fn an_ordinary_user_runs_commands_on_kernels_that_tell_little() {
             run_without(call, Some(PR_GET_AUXV), libc::EINVAL, &mut command);
         let said = String::from_utf8_lossy(&stderr);
         assert!(status.success(), "{way}: {said}");
-        let expected = "ok\nit ended with status 0\n";
+        let expected = "ok\n1000\nit ended with status 0\n";
         assert_eq!(String::from_utf8_lossy(&stdout), expected, "{way}: {said}");
     }
 }

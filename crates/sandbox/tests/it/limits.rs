@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use moss_sandbox::{CommandLimit, EndCause, OUTPUT_CHUNK_BYTES_MAX};
+use moss_sandbox::{CommandLimit, EndCause, OUTPUT_CHUNK_BYTES_MAX, Profile};
 use tokio::sync::mpsc;
 
 use crate::harness::{FULL, Place, WAYS, Way, dead, marker, run, sandbox};
@@ -114,6 +114,46 @@ async fn memory_that_programs_share_by_names_is_bounded_and_nothing_is_made_besi
         let ran = run(way, command).await;
         assert_eq!(ran.stdout, "64\nmade\nrefused\n", "{way}: {ran:?}");
     }
+}
+
+#[tokio::test]
+async fn a_command_is_what_the_kernel_ends_first_and_it_cannot_change_that() {
+    for way in WAYS {
+        for profile in [Profile::ReadOnly, Profile::WorkspaceWrite] {
+            let script = "echo 0 > /proc/self/oom_score_adj; (cat /proc/self/oom_score_adj)";
+            let place = Place::new();
+            let mut command = place.shell(script);
+            command.profile = profile;
+            let ran = run(way, command).await;
+            assert_eq!(ran.stdout, "1000\n", "{way}: {ran:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn private_directories_have_no_more_files_than_they_have_room_for() {
+    let place = Place::new();
+    let mut command = place.shell("stat -f -c %c /tmp ~ /dev/shm");
+    command.limits.memory_bytes_max = 64 << 20;
+    let ran = run(Way::Own, command).await;
+    assert_eq!(ran.stdout, "16384\n".repeat(3), "{ran:?}");
+}
+
+#[tokio::test]
+async fn half_of_what_the_kernel_counts_for_a_user_is_left_to_others() {
+    let of_user = |name: &str| {
+        let text = fs::read_to_string(format!("/proc/sys/fs/inotify/max_user_{name}")).unwrap();
+        text.trim().parse::<u64>().unwrap()
+    };
+    let script = "cd /proc/sys/user; cat max_inotify_instances max_inotify_watches; \
+                  /usr/bin/python3 -c 'import ctypes\nlibc, count = ctypes.CDLL(None), 0\n\
+                  while libc.inotify_init() >= 0: count += 1\nprint(count)'";
+    let place = Place::new();
+    let ran = run(Way::Own, place.shell(script)).await;
+    let numbers: Vec<u64> = ran.stdout.lines().map(|line| line.parse().unwrap()).collect();
+    let (instances, watches) = (of_user("instances") / 2, of_user("watches") / 2);
+    assert_eq!(numbers[..2], [instances, watches], "{ran:?}");
+    assert!((1..=instances).contains(&numbers[2]), "{ran:?}");
 }
 
 #[tokio::test]
