@@ -15,12 +15,22 @@ impl WorkspaceState {
     /// names. Waits for the disk.
     pub(crate) fn settle_left_commands(&self) {
         match self.left_commands.find() {
-            Ok(found) => found.into_iter().for_each(|left| self.settle(left)),
+            Ok(found) => {
+                let mut is_settled = true;
+                for left in found {
+                    is_settled &= self.settle(&left);
+                    // One that began earlier has what was before: it goes last.
+                    if is_settled {
+                        left.settled();
+                    }
+                }
+            }
             Err(error) => tracing::error!(%error, "records of commands cannot be read"),
         }
     }
 
-    fn settle(&self, left: LeftCommand) {
+    /// Settles one of them. Returns whether nothing of it is left.
+    fn settle(&self, left: &LeftCommand) -> bool {
         let compared = left.restore();
         for path in &compared.restored {
             let path = path.display();
@@ -35,7 +45,7 @@ impl WorkspaceState {
             let kind = |relative: &Path| rules.kind(&policy, relative);
             // What somebody made before it started was not found by it, either.
             let is_new = |path: &Path| !known.contains(path) && left.may_have_made(path);
-            let made = set_aside_new(&self.files, &kind, &is_new);
+            let made = set_aside_new(&self.files, &kind, &is_new, None);
             if !made.set_aside.is_empty() {
                 let paths = &made.set_aside;
                 tracing::warn!(%paths, "made by a command with which moss was killed: moved aside");
@@ -49,10 +59,10 @@ impl WorkspaceState {
             if !made.left.is_empty() {
                 let paths = &made.left;
                 tracing::error!(%paths, "made by a command with which moss was killed: cannot be moved aside");
-                // The next time it may go.
-                return;
             }
+            // The next time it may go.
+            return made.left.is_empty();
         }
-        left.settled();
+        true
     }
 }

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Daemon, Ended, Site};
+use crate::harness::{Client, Daemon, Ended, Site, until};
 use crate::run_terminal_cmd::ALLOWING;
 
 /// Makes the clock of a program go back once a file is there: `BACK_FILE`, by a year.
@@ -182,6 +182,39 @@ fn on_the_tier_landlock_protected_files_are_restored_and_the_result_says_what_wa
         site.has("plain.txt") && found["notes"].to_string().contains("could not hide"),
         "{found}"
     );
+}
+
+#[tokio::test]
+async fn on_the_tier_landlock_what_one_command_makes_is_restored_by_no_other_one() {
+    let site = Site::new();
+    site.user_policy(&accepting("landlock"));
+    let wait = |name: &str| format!("until [ -e {name} ]; do sleep 0.02; done\n");
+    let make = "mkdir .vscode; echo evil > .vscode/tasks.json; touch made; ";
+    site.write("make.sh", format!("{make}{}", wait("made-seen")));
+    site.write("wait.sh", format!("touch begun; {}", wait("may-end")));
+    let plain = site.serve_command();
+    let mut serve = Command::new("unshare");
+    serve.args(["--user", "--map-root-user", "sh", "-ec"]);
+    serve.arg(format!("{NO_NAMESPACES}\nexec \"$0\" \"$@\""));
+    serve.arg(plain.get_program()).args(plain.get_args()).env_clear().stdin(Stdio::null());
+    serve.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    serve.current_dir(plain.get_current_dir().unwrap());
+    let daemon = Daemon::start(serve, &site.socket(), &site.state());
+    let (one, other) = (daemon.caller().await, daemon.caller().await);
+    let second = async {
+        until("it is made", async || site.has("made")).await;
+        ran(&other, "sh wait.sh").await
+    };
+    let end = async {
+        until("both run", async || site.has("begun")).await;
+        site.write("made-seen", "");
+        until("it is moved aside", async || !site.has(".vscode/tasks.json")).await;
+        site.write("may-end", "");
+    };
+    let (first, second, ()) = tokio::join!(ran(&one, "sh make.sh"), second, end);
+    assert_eq!(first["sandbox"]["tier"], "landlock", "{first}");
+    assert!(first["sandbox"]["restored"].to_string().contains("tasks.json"), "{first}");
+    assert!(!site.has(".vscode/tasks.json"), "{second}");
 }
 
 #[test]

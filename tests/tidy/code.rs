@@ -76,7 +76,7 @@ const FILE_DOORS: &[(&str, &str)] = &[
     ("crates/sandbox/src/record.rs", "what a killed moss leaves is found by who restores it"),
     ("crates/plugins/src/component.rs", "components lie in no workspace"),
     (
-        "crates/sandbox/src/compare.rs",
+        "crates/sandbox/src/content_before.rs",
         "restores what a command may not change, whose process is gone",
     ),
     ("crates/sandbox/src/reached.rs", "reaches directories of commands without a link"),

@@ -2,26 +2,19 @@
 //! kept before, compared afterwards and restored. Nothing is lost: what a command made in their
 //! stead is set aside under another name.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
-use std::io::{self, Read as _, Write as _};
-use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::io;
+use std::ops::Bound;
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
 
+use crate::content_before::{ContentBefore, KeepBudget};
 use crate::reached::{ReachedDirectory, real_of};
 use crate::wire::{Decoder, Encoder};
 
-/// Longest file whose content is kept, in bytes.
-const FILE_BYTES_MAX: u64 = 1 << 20;
-/// Most bytes that are kept for a command.
-const BYTES_MAX: u64 = 16 << 20;
-/// Most files and directories that are kept for a command.
-const ENTRIES_MAX: usize = 2_000;
-/// Deepest directory that is kept, and that is read of a record.
-const DEPTH_MAX: usize = 256;
 /// Longest name of a file, in bytes.
 const NAME_BYTES_MAX: usize = 255;
 /// What is added to the name of what was set aside.
@@ -30,17 +23,23 @@ const ASIDE: &str = ".set-aside-by-moss";
 const NUMBER_BYTES: usize = 3;
 /// How often another number is tried behind that, where what was set aside before cannot be removed.
 const ASIDE_TRIES: usize = 100;
+/// Permissions by which the owner of a directory lists, enters and changes it.
+const OWNER_MODE: u32 = 0o700;
 
 /// What protected paths held before a command ran.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot {
     kept: Vec<KeptPath>,
-    bytes: u64,
-    entries: usize,
+    /// The permissions of the directories above them, as far as commands write there.
+    above: BTreeMap<PathBuf, u32>,
+    /// Where its command writes.
+    written: Vec<PathBuf>,
+    /// The workspace of that, while it runs: what is protected there is so for all of its commands.
+    pub(crate) workspace: Option<PathBuf>,
 }
 
 /// A protected path, and what it held.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 struct KeptPath {
     path: PathBuf,
     /// The same without links before the last name: only there anything is restored.
@@ -59,35 +58,14 @@ pub struct ComparedPaths {
     pub changed: Vec<PathBuf>,
 }
 
-/// What a path held.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum ContentBefore {
-    Missing,
-    /// Nobody could look at it.
-    Unknown,
-    Link(PathBuf),
-    File {
-        bytes: Vec<u8>,
-        mode: u32,
-    },
-    Directory {
-        entries: BTreeMap<OsString, Self>,
-        mode: u32,
-    },
-    /// Too large to be kept, or none of these: only that it changed is known.
-    Known {
-        inode: u64,
-        length: u64,
-        changed_ns: i128,
-    },
-}
-
 // === impl Snapshot ===
 
 impl Snapshot {
-    /// Keeps what the paths hold that lie where a command writes, whatever leads there.
+    /// Keeps what the paths hold that lie where a command writes, whatever leads there. Of more than can be kept the
+    /// last ones are only known.
     pub(crate) fn take(paths: &[PathBuf], written: &[PathBuf]) -> Self {
-        let mut snapshot = Self::default();
+        let mut snapshot = Self { written: written.to_vec(), ..Self::default() };
+        let mut left = KeepBudget::OF_COMMAND;
         for path in paths {
             let real = real_of(path);
             // Another command may have put a link there since it was planned.
@@ -95,19 +73,35 @@ impl Snapshot {
             let Some(root) = around.min_by_key(|root| root.as_os_str().len()).cloned() else {
                 continue;
             };
-            let before = snapshot.keep_at(&real);
+            snapshot.add_above(&real, &root);
+            let before = ContentBefore::at(&real, &mut left);
             snapshot.kept.push(KeptPath { path: path.clone(), real, root, before });
         }
         snapshot
     }
 
+    /// Keeps the permissions of the directories above a path.
+    fn add_above(&mut self, real: &Path, root: &Path) {
+        for around in real.ancestors().skip(1).take_while(|around| around.starts_with(root)) {
+            if self.above.contains_key(around) {
+                return;
+            }
+            let Ok((directory, name)) = ReachedDirectory::above(around) else { continue };
+            if let Ok(found) = directory.stat(name)
+                && found.kind == FileType::Directory
+            {
+                self.above.insert(around.to_owned(), found.mode);
+            }
+        }
+    }
+
     /// Compares, and restores what is not as it was. Other commands may run meanwhile: no link is followed that
     /// one of them makes.
     pub(crate) fn restore(&self) -> ComparedPaths {
-        let mut compared = ComparedPaths::default();
+        let mut compared =
+            ComparedPaths { restored: self.open_again(), ..ComparedPaths::default() };
         for kept in &self.kept {
-            let mut now = Self::default();
-            if now.keep_at(&kept.real) == kept.before && real_of(&kept.path) == kept.real {
+            if kept.before.is_at(&kept.real) && real_of(&kept.path) == kept.real {
                 continue;
             }
             let list = match kept.restore() {
@@ -119,10 +113,119 @@ impl Snapshot {
         compared
     }
 
+    /// Gives back what a command took of its own user's permissions above what is compared: closed, nobody could
+    /// look at that or restore it. What is not the user's stays.
+    fn open_again(&self) -> Vec<PathBuf> {
+        // From the outside in.
+        let opened = self.above.iter().filter(|(path, mode)| {
+            let Ok((directory, name)) = ReachedDirectory::above(path) else { return false };
+            let found = directory.stat(name).ok();
+            let found = found.filter(|found| found.kind == FileType::Directory);
+            let is_less = found.is_some_and(|found| !found.mode & **mode & OWNER_MODE != 0);
+            is_less && directory.set_mode_of(name, **mode).is_ok()
+        });
+        opened.map(|(path, _)| path.clone()).collect()
+    }
+
+    /// Takes what another command held that began before this one, and has ended: what it changed meanwhile is not
+    /// what was before. `compared` is what became of that. Returns whether anything is other than it was held to be.
+    pub(crate) fn learn(&mut self, earlier: &Self, compared: &ComparedPaths) -> bool {
+        for (path, mode) in &mut self.above {
+            *mode |= earlier.above.get(path).unwrap_or(&0) & OWNER_MODE;
+        }
+        let held = earlier.kept.iter().map(|kept| {
+            // What nobody could restore is no more what was before than what is there.
+            let is_lost = compared.changed.contains(&kept.path);
+            (kept.real.as_path(), if is_lost { &ContentBefore::Unknown } else { &kept.before })
+        });
+        let held = held.collect();
+        let is_of_same = self.workspace.is_some() && self.workspace == earlier.workspace;
+        // What it knew nothing of was not there when it began: gone, it is as before.
+        let has_changed = self.replace(&held, |kept| {
+            is_of_same
+                && kept.before != ContentBefore::Missing
+                && earlier.written.iter().any(|root| kept.real.starts_with(root))
+                && ContentBefore::known_at(&kept.real) == ContentBefore::Missing
+        });
+        is_of_same && self.adopt(earlier, compared) || has_changed
+    }
+
+    /// Holds what another command of the same workspace held and this one does not: it was not there when this one
+    /// began, since the other had moved it. Returns whether there is something.
+    fn adopt(&mut self, earlier: &Self, compared: &ComparedPaths) -> bool {
+        let own: BTreeSet<&Path> = self.kept.iter().map(|kept| kept.real.as_path()).collect();
+        let others = earlier.kept.iter().filter(|kept| {
+            self.written.contains(&kept.root)
+                && !kept.real.ancestors().any(|above| own.contains(above))
+                && !compared.changed.contains(&kept.path)
+        });
+        let mut others: Vec<_> = others.cloned().collect();
+        let has_others = !others.is_empty();
+        self.kept.append(&mut others);
+        for (path, mode) in &earlier.above {
+            if self.written.iter().any(|root| path.starts_with(root)) {
+                self.above.entry(path.clone()).or_insert(*mode);
+            }
+        }
+        has_others
+    }
+
+    /// Takes note that something may not be there and was moved away. Returns whether that is other than it was held
+    /// to be.
+    pub(crate) fn forget(&mut self, path: &Path) -> bool {
+        let real = real_of(path);
+        self.replace(&BTreeMap::from([(real.as_path(), &ContentBefore::Missing)]), |_| false)
+    }
+
+    /// Replaces what is held at paths, above and beneath them; and by nothing what lies apart and is gone.
+    fn replace(
+        &mut self,
+        held: &BTreeMap<&Path, &ContentBefore>,
+        is_gone: impl Fn(&KeptPath) -> bool,
+    ) -> bool {
+        let mut has_changed = false;
+        for kept in &mut self.kept {
+            let real = kept.real.as_path();
+            let around = real.ancestors().find_map(|above| Some((above, held.get(above)?)));
+            let inner = held.range::<Path, _>((Bound::Excluded(real), Bound::Unbounded));
+            let mut inner = inner.take_while(|(path, _)| path.starts_with(real)).peekable();
+            let before = if let Some((above, content)) = around {
+                content.beneath(real.strip_prefix(above).unwrap_or(real)).clone()
+            } else if inner.peek().is_some() {
+                let mut before = kept.before.clone();
+                for (path, content) in inner {
+                    before.put(path.strip_prefix(real).unwrap_or(path), content);
+                }
+                before
+            } else if is_gone(kept) {
+                ContentBefore::Missing
+            } else {
+                continue;
+            };
+            has_changed |= before != kept.before;
+            kept.before = before;
+        }
+        has_changed
+    }
+
     /// The paths at which nothing was.
     pub(crate) fn missing(&self) -> impl Iterator<Item = &Path> {
-        let missing = self.kept.iter().filter(|kept| kept.before == ContentBefore::Missing);
-        missing.map(|kept| kept.path.as_path())
+        self.paths_of(&ContentBefore::Missing)
+    }
+
+    /// The paths at which nobody can look.
+    pub(crate) fn unknown(&self) -> impl Iterator<Item = &Path> {
+        self.paths_of(&ContentBefore::Unknown)
+    }
+
+    /// Leaves out what nobody can look at.
+    pub(crate) fn drop_unknown(&mut self) {
+        self.kept.retain(|kept| kept.before != ContentBefore::Unknown);
+    }
+
+    fn paths_of(&self, before: &ContentBefore) -> impl Iterator<Item = &Path> {
+        let kept = self.kept.iter().filter(move |kept| kept.before == *before);
+        kept.map(|kept| kept.path.as_path())
     }
 
     pub(crate) fn encode(&self, message: &mut Encoder) {
@@ -130,6 +233,10 @@ impl Snapshot {
         for KeptPath { path, real, root, before } in &self.kept {
             message.text(path).text(real).text(root);
             before.encode(message);
+        }
+        message.number(self.above.len() as u64);
+        for (path, mode) in &self.above {
+            message.text(path).number((*mode).into());
         }
     }
 
@@ -141,68 +248,14 @@ impl Snapshot {
             Ok(KeptPath { path, real, root, before: ContentBefore::decode(message, 0)? })
         };
         let kept = (0..count).map(|_| kept()).collect::<io::Result<_>>()?;
-        Ok(Self { kept, ..Self::default() })
-    }
-
-    fn keep_at(&mut self, real: &Path) -> ContentBefore {
-        match ReachedDirectory::above(real) {
-            Ok((directory, name)) => self.keep(&directory, name, DEPTH_MAX),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => ContentBefore::Missing,
-            // A link that leads to nothing of this name.
-            Err(_) if real_of(real).symlink_metadata().is_err_and(|error| is_missing(&error)) => {
-                ContentBefore::Missing
-            }
-            Err(_) => ContentBefore::Unknown,
-        }
-    }
-
-    fn keep(
-        &mut self,
-        directory: &ReachedDirectory,
-        name: &OsStr,
-        depth_left: usize,
-    ) -> ContentBefore {
-        let found = match directory.stat(name) {
-            Ok(found) => found,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return ContentBefore::Missing,
-            Err(_) => return ContentBefore::Unknown,
+        // There is none in a record of an older version.
+        let count = message.number().unwrap_or(0);
+        let mut above = || {
+            let path = message.text()?.into();
+            Ok((path, u32::try_from(message.number()?).map_err(io::Error::other)?))
         };
-        let known = || ContentBefore::Known {
-            inode: found.inode,
-            length: found.length,
-            changed_ns: found.changed_ns,
-        };
-        self.entries += 1;
-        if self.entries > ENTRIES_MAX {
-            return known();
-        }
-        let mode = found.mode;
-        match found.kind {
-            FileType::Symlink => {
-                directory.read_link(name).map_or_else(|_| known(), ContentBefore::Link)
-            }
-            FileType::Directory if depth_left > 0 => {
-                let Ok(child) = directory.child(name) else { return known() };
-                let Ok(names) = child.names() else { return known() };
-                let kept = names.into_iter().map(|name| {
-                    let content = self.keep(&child, &name, depth_left - 1);
-                    (name, content)
-                });
-                ContentBefore::Directory { entries: kept.collect(), mode }
-            }
-            FileType::RegularFile
-                if found.length <= FILE_BYTES_MAX && self.bytes + found.length <= BYTES_MAX =>
-            {
-                self.bytes += found.length;
-                let mut bytes = Vec::new();
-                let read = directory.open_file(name).and_then(|file| {
-                    // It may grow meanwhile.
-                    file.take(FILE_BYTES_MAX).read_to_end(&mut bytes)
-                });
-                read.map_or_else(|_| known(), |_| ContentBefore::File { bytes, mode })
-            }
-            _ => known(),
-        }
+        let above = (0..count).map(|_| above()).collect::<io::Result<_>>()?;
+        Ok(Self { kept, above, ..Self::default() })
     }
 }
 
@@ -215,7 +268,7 @@ impl KeptPath {
         if !self.before.can_be_restored() || self.set_aside_links().is_err() {
             return false;
         }
-        if set_aside(&self.real).is_err() {
+        if move_aside(&self.real).is_err() {
             return false;
         }
         let written = self.write();
@@ -253,11 +306,7 @@ impl KeptPath {
 
 /// Moves away what is at a path, without a link being followed: to the same name with
 /// `.set-aside-by-moss` behind it, in the place of what was there.
-///
-/// # Errors
-///
-/// Where it cannot be renamed.
-pub fn set_aside(path: &Path) -> io::Result<()> {
+pub(crate) fn move_aside(path: &Path) -> io::Result<()> {
     match ReachedDirectory::above(path) {
         Ok((directory, name)) => set_aside_in(&directory, name),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -265,13 +314,9 @@ pub fn set_aside(path: &Path) -> io::Result<()> {
     }
 }
 
-fn is_missing(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
-}
-
 fn set_aside_in(directory: &ReachedDirectory, name: &OsStr) -> io::Result<()> {
-    if directory.stat(name).is_err() {
-        return Ok(());
+    if let Err(error) = directory.stat(name) {
+        return if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) };
     }
     let can_take = |aside: &OsStr, number| match number {
         1 => directory.remove(aside).is_ok(),
@@ -303,99 +348,12 @@ fn remove(path: &Path) {
     let _ = ReachedDirectory::above(path).and_then(|(directory, name)| directory.remove(name));
 }
 
-// === impl ContentBefore ===
-
-impl ContentBefore {
-    fn can_be_restored(&self) -> bool {
-        match self {
-            Self::Known { .. } | Self::Unknown => false,
-            Self::Directory { entries, .. } => entries.values().all(Self::can_be_restored),
-            Self::Missing | Self::Link(_) | Self::File { .. } => true,
-        }
-    }
-
-    fn encode(&self, message: &mut Encoder) {
-        match self {
-            Self::Missing => {
-                message.number(0);
-            }
-            Self::Unknown => {
-                message.number(1);
-            }
-            Self::Link(target) => {
-                message.number(2).text(target);
-            }
-            Self::File { bytes, mode } => {
-                message.number(3).text(OsStr::from_bytes(bytes)).number((*mode).into());
-            }
-            Self::Directory { entries, mode } => {
-                message.number(4).number((*mode).into()).number(entries.len() as u64);
-                for (name, kept) in entries {
-                    message.text(name);
-                    kept.encode(message);
-                }
-            }
-            Self::Known { inode, length, changed_ns } => {
-                let changed = changed_ns.to_le_bytes();
-                message.number(5).number(*inode).number(*length).text(OsStr::from_bytes(&changed));
-            }
-        }
-    }
-
-    fn decode(message: &mut Decoder<'_>, depth: usize) -> io::Result<Self> {
-        let invalid = || io::Error::other("the record is of another version of moss");
-        let mode = |number: u64| u32::try_from(number).map_err(|_| invalid());
-        Ok(match message.number()? {
-            0 => Self::Missing,
-            1 => Self::Unknown,
-            2 => Self::Link(message.text()?.into()),
-            3 => {
-                let bytes = message.text()?.into_vec();
-                Self::File { bytes, mode: mode(message.number()?)? }
-            }
-            4 if depth < DEPTH_MAX => {
-                let mode = mode(message.number()?)?;
-                let count = message.number()?;
-                let mut entry = || Ok((message.text()?, Self::decode(message, depth + 1)?));
-                let entries = (0..count).map(|_| entry()).collect::<io::Result<_>>()?;
-                Self::Directory { entries, mode }
-            }
-            5 => {
-                let (inode, length) = (message.number()?, message.number()?);
-                let changed = message.text()?.into_vec().try_into().map_err(|_| invalid())?;
-                Self::Known { inode, length, changed_ns: i128::from_le_bytes(changed) }
-            }
-            _ => return Err(invalid()),
-        })
-    }
-
-    fn write(&self, directory: &ReachedDirectory, name: &OsStr) -> io::Result<()> {
-        match self {
-            Self::Missing => Ok(()),
-            Self::Link(target) => directory.make_link(target, name),
-            Self::File { bytes, mode } => {
-                let mut file = directory.create(name)?;
-                file.write_all(bytes)?;
-                file.set_permissions(std::fs::Permissions::from_mode(*mode))?;
-                Ok(())
-            }
-            Self::Directory { entries, mode } => {
-                let child = directory.make_child(name)?;
-                for (name, kept) in entries {
-                    kept.write(&child, name)?;
-                }
-                child.set_mode(*mode)
-            }
-            Self::Known { .. } | Self::Unknown => Err(io::Error::other("its content was not kept")),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
 
     use super::*;
+    use crate::content_before::{DEPTH_MAX, FILE_BYTES_MAX};
 
     #[test]
     fn what_was_changed_made_or_removed_is_restored_and_set_aside() {
@@ -463,16 +421,16 @@ mod tests {
         assert_eq!(fs::read_to_string(path("nested/.git/config")).unwrap(), "before");
         fs::remove_dir_all(path("nested")).unwrap();
         std::os::unix::fs::symlink("away", path("nested")).unwrap();
-        assert!(set_aside(&path("nested/.git/config")).is_err());
+        assert!(move_aside(&path("nested/.git/config")).is_err());
         assert!(path("away/.git/config").exists());
         let long = path(&"n".repeat(NAME_BYTES_MAX));
         fs::write(&long, "long").unwrap();
-        set_aside(&long).unwrap();
+        move_aside(&long).unwrap();
         assert!(!long.exists());
         // What was set aside before is removed, however deep it is.
         fs::create_dir_all(path("conf.set-aside-by-moss").join("d/".repeat(300))).unwrap();
         fs::write(path("conf"), "new").unwrap();
-        set_aside(&path("conf")).unwrap();
+        move_aside(&path("conf")).unwrap();
         assert!(!path("conf").exists());
         assert_eq!(fs::read_to_string(path("conf.set-aside-by-moss")).unwrap(), "new");
     }

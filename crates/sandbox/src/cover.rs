@@ -37,12 +37,14 @@ pub struct TooManyMounts {
 pub(crate) struct Covering {
     /// To be mounted after all others, in their order.
     pub(crate) mounts: Vec<PlannedMount>,
-    /// What is protected by one, what matters most first.
-    pub(crate) read_only: Vec<PathBuf>,
+    /// What is protected, by one or by none, what matters most first.
+    pub(crate) ranked: Vec<PathBuf>,
     /// What is protected by none.
     pub(crate) compared: Vec<PathBuf>,
     /// What has to stay as it is.
     pub(crate) covers: CoverOrder,
+    /// The repositories of which something is protected.
+    pub(crate) repositories: Vec<PathBuf>,
 }
 
 /// The paths that a command sees covered, and how.
@@ -51,11 +53,12 @@ struct Cover {
     /// Cannot be renamed or removed.
     pinned: BTreeSet<PathBuf>,
     read_only: BTreeSet<PathBuf>,
-    /// The same, what matters most first.
-    ranked: Vec<PathBuf>,
     compared: Vec<PathBuf>,
+    /// Both, what matters most first.
+    ranked: Vec<PathBuf>,
     /// What others may replace meanwhile: a command goes on then.
     replaceable: BTreeSet<PathBuf>,
+    repositories: Vec<PathBuf>,
 }
 
 /// Where a plan has which mounts, before it covers something.
@@ -87,9 +90,10 @@ pub(crate) fn cover(
         return Err(TooManyMounts::of(&command.files.workspace, covered, needed, mounts_max));
     }
     let is_kept = |path: &&PathBuf| !cover.replaceable.contains(*path);
+    let is_read_only = |path: &&PathBuf| cover.read_only.contains(*path);
     let covers = CoverOrder {
         masked: masks.iter().map(|mask| mask.at().to_owned()).collect(),
-        protected: cover.ranked.iter().filter(is_kept).cloned().collect(),
+        protected: cover.ranked.iter().filter(is_read_only).filter(is_kept).cloned().collect(),
         missing: cover.compared.iter().filter(is_kept).cloned().collect(),
     };
     if command.profile == Profile::WorkspaceWrite {
@@ -99,7 +103,8 @@ pub(crate) fn cover(
     let read_only = cover.read_only.into_iter().map(PlannedMount::Readable);
     Ok(Covering {
         mounts: pinned.chain(read_only).chain(masks).collect(),
-        read_only: cover.ranked,
+        ranked: cover.ranked,
+        repositories: cover.repositories,
         compared: cover.compared,
         covers,
     })
@@ -157,8 +162,9 @@ impl Cover {
     /// So is every directory above what is masked: while one command starts, another could move what
     /// the first is not to read.
     fn protect(&mut self, seen: &Seen<'_>, command: &SandboxedCommand, masks: &[PlannedMount]) {
-        for dot_git in repository::all(&command.files) {
-            let access = repository::read(&dot_git, &command.files.workspace);
+        self.repositories = repository::all(&command.files);
+        for dot_git in &self.repositories.clone() {
+            let access = repository::read(dot_git, &command.files.workspace);
             for directory in access.writable {
                 self.pinned.extend(seen.above(&directory));
             }
@@ -206,8 +212,8 @@ impl Cover {
         if has_room {
             self.pinned.extend(pins);
         }
+        self.ranked.push(path.clone());
         if has_room && is_real(&path) {
-            self.ranked.push(path.clone());
             self.read_only.insert(path);
         } else {
             // It is not there, or a link leads to it: that can be replaced.
@@ -227,8 +233,7 @@ impl Cover {
         for path in &covered {
             self.read_only.remove(path);
         }
-        let Self { pinned, read_only, ranked, .. } = self;
-        ranked.retain(|path| read_only.contains(path));
+        let Self { pinned, read_only, .. } = self;
         pinned.retain(|path| !path.ancestors().any(|above| read_only.contains(above)));
     }
 }

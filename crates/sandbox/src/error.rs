@@ -1,7 +1,7 @@
 //! Why a command was not run, or nothing is known about how it ended.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::cover::TooManyMounts;
 use crate::tier::{SandboxReport, Tier};
@@ -43,10 +43,31 @@ pub enum SandboxError {
     /// There is more to be kept out of its reach than can be.
     #[error("{0}")]
     TooManyMounts(#[from] TooManyMounts),
+    /// What it may not change cannot be looked at, and so cannot be restored.
+    #[error(
+        "no command may change {}, and nobody would see whether one does: {} cannot be looked into; run \
+         `chmod u+rwx {}`, or move it out of the workspace", .path.display(), .closed.display(), .closed.display()
+    )]
+    Closed {
+        /// What is protected.
+        path: PathBuf,
+        /// The directory that it lies in and that cannot be looked into.
+        closed: PathBuf,
+    },
     /// The sandbox itself failed.
     #[error("the sandbox failed: {0}; `moss doctor` tries it again and says what to do")]
     Setup(String),
     /// A pipe or a process could not be made.
     #[error("the sandbox failed: {0}")]
     Io(#[from] io::Error),
+}
+
+// === impl SandboxError ===
+
+impl SandboxError {
+    /// The refusal of a command that could change a path unseen.
+    pub(crate) fn closed(path: &Path) -> Self {
+        let seen = path.ancestors().find(|around| around.symlink_metadata().is_ok());
+        Self::Closed { path: path.to_owned(), closed: seen.unwrap_or(path).to_owned() }
+    }
 }

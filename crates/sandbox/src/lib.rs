@@ -18,6 +18,7 @@ mod caches;
 mod carve;
 mod command;
 mod compare;
+mod content_before;
 mod counted;
 mod cover;
 #[cfg(not(target_os = "linux"))]
@@ -55,6 +56,7 @@ mod reached;
 mod record;
 mod repository;
 mod running;
+mod running_snapshots;
 mod sandbox;
 mod settings;
 mod start;
@@ -75,7 +77,7 @@ mod worker;
 pub use crate::command::{
     CommandEnvironment, CommandLimits, FileView, NetworkMode, Profile, SandboxedCommand,
 };
-pub use crate::compare::{ComparedPaths, set_aside};
+pub use crate::compare::ComparedPaths;
 pub use crate::counted::CountedPaths;
 pub use crate::cover::TooManyMounts;
 #[cfg(not(target_os = "linux"))]
@@ -99,6 +101,7 @@ pub use crate::program::Program;
 pub use crate::protected::{ProtectedFiles, ProtectedKind, add_other_names, find_protected};
 pub use crate::record::{CommandRecord, LeftCommand};
 pub use crate::running::{RunningCommand, Stopper};
+pub use crate::running_snapshots::set_aside;
 pub use crate::sandbox::{Sandbox, SandboxOptions};
 pub use crate::settings::{RepositorySettings, leads_out, repository_settings};
 pub use crate::text_search::TextSearch;

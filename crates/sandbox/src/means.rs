@@ -26,7 +26,9 @@ use crate::mounts::PlannedMount;
 use crate::order::{CoverOrder, KeeperOrder};
 use crate::plan::{self, FilePlan};
 use crate::private::PrivateDirectory;
+use crate::repository;
 use crate::running::{Kept, LaunchMessage, Preparation};
+use crate::running_snapshots::HeldSnapshot;
 use crate::start::{ProgramOrder, StartKind};
 use crate::tier::Tier;
 #[cfg(target_os = "linux")]
@@ -226,6 +228,7 @@ impl Means {
         let KeeperStart { launch, temporary, private, unmasked, layer, identities } =
             self.keeper_start(command, &mut plan, has_rules, ends)?;
         environment.variables.insert("TMPDIR".into(), temporary.into());
+        let (snapshot, missing) = self.snapshot(command, &plan)?;
         let limits = command.limits;
         let mut order = KeeperOrder {
             arguments: command.arguments.clone(),
@@ -257,28 +260,54 @@ impl Means {
             compared_afterwards: plan.compared.clone(),
             unmasked,
         };
-        let snapshot = Snapshot::take(&plan.compared, &plan.written);
-        if let Some(record) = &command.record {
-            record.write(&snapshot).map_err(|error| {
-                io::Error::new(error.kind(), format!("the command cannot be recorded: {error}"))
-            })?;
-        }
         if self.launcher.is_some() {
-            let missing: HashSet<&Path> = snapshot.missing().collect();
             order.covers = plan.covers;
-            order.covers.missing.retain(|path| missing.contains(path.as_path()));
+            order.covers.missing.retain(|path| missing.contains(path));
         }
         Ok(Preparation {
             launch,
             order,
             facts,
-            snapshot,
+            snapshot: Some(snapshot),
             hidden_sockets,
             private,
             group: None,
             timeout: limits.timeout,
             grace: limits.grace,
         })
+    }
+
+    /// Keeps what a command may not change, and says what of that is not there. A command that could change something of
+    /// it unseen is refused.
+    fn snapshot(
+        &self,
+        command: &SandboxedCommand,
+        plan: &FilePlan,
+    ) -> Result<(HeldSnapshot, HashSet<PathBuf>), SandboxError> {
+        let mut missing = HashSet::new();
+        let check = |snapshot: &mut Snapshot| {
+            // Another command may have moved one away while that was worked out.
+            let is_new = |path: &PathBuf| !plan.repositories.contains(path);
+            let found = repository::all(&command.files).into_iter().find(is_new);
+            if let Some(new) = found.filter(|_| command.profile == Profile::WorkspaceWrite) {
+                let text = "was made or moved while the command was prepared: start it again";
+                return Err(io::Error::other(format!("{} {text}", new.display())).into());
+            }
+            if self.launcher.is_some() {
+                // What is closed is covered with what lies in it.
+                snapshot.drop_unknown();
+            } else if let Some(path) = snapshot.unknown().next() {
+                return Err(SandboxError::closed(path));
+            }
+            missing.extend(snapshot.missing().map(Path::to_owned));
+            Ok(())
+        };
+        // Who may do whatever its user may, may change what others had before.
+        let is_kept_in = command.profile != Profile::DangerFull;
+        let written: &[PathBuf] = if is_kept_in { &plan.written } else { &[] };
+        let (workspace, record) = (&command.files.workspace, command.record.as_ref());
+        let held = HeldSnapshot::take(workspace, (&plan.compared, written), record, check)?;
+        Ok((held, missing))
     }
 
     /// How the keeper of a command is started.

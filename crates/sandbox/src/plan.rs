@@ -4,6 +4,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::bound_sockets::{BoundSockets, PendingSockets};
@@ -21,6 +22,9 @@ use crate::repository;
 use crate::toolchains::{self, home, toolchains};
 use crate::visible;
 
+/// Permissions by which the owner of a directory looks into it.
+const OWNER_LOOKS: u32 = 0o500;
+
 /// What is worked out.
 #[derive(Debug, Default)]
 pub(crate) struct FilePlan {
@@ -30,10 +34,12 @@ pub(crate) struct FilePlan {
     pub(crate) compared: Vec<PathBuf>,
     /// Where a command writes: nothing elsewhere is compared or restored.
     pub(crate) written: Vec<PathBuf>,
-    /// What is protected by a mount, what matters most first.
-    pub(crate) read_only: Vec<PathBuf>,
+    /// What is protected, by a mount or by none, what matters most first.
+    pub(crate) ranked: Vec<PathBuf>,
     /// What is covered by mounts that have to stay.
     pub(crate) covers: CoverOrder,
+    /// The repositories of which something is protected.
+    pub(crate) repositories: Vec<PathBuf>,
 }
 
 /// Works out what a command sees, where there are these sockets, with at most so many mounts that cover something.
@@ -138,7 +144,8 @@ impl FilePlan {
         let mut covering = cover::cover(&self.mounts, command, masked, mounts_max)?;
         self.mounts.append(&mut covering.mounts);
         self.compared.append(&mut covering.compared);
-        (self.read_only, self.covers) = (covering.read_only, covering.covers);
+        (self.ranked, self.covers) = (covering.ranked, covering.covers);
+        self.repositories = covering.repositories;
         Ok(())
     }
 
@@ -302,7 +309,7 @@ impl FilePlan {
             writable: visible::DEVICES.iter().map(PathBuf::from).chain([private.into()]).collect(),
             writable_real: Vec::new(),
         };
-        let mut compared = Vec::new();
+        let mut compared = std::mem::take(&mut self.compared);
         for mount in std::mem::take(&mut self.mounts) {
             match mount {
                 // A directory above what is protected, in one that is written to.
@@ -320,13 +327,25 @@ impl FilePlan {
         }
         rules.readable.append(&mut carving.0);
         // Not all that is compared can be restored: what matters most can.
-        let ranks = self.read_only.iter().zip(0..).collect::<HashMap<_, usize>>();
+        let ranks = self.ranked.iter().enumerate().rev().map(|(rank, path)| (path, rank));
+        let ranks = ranks.collect::<HashMap<_, _>>();
         compared.sort_by_key(|path| ranks.get(path).copied().unwrap_or(usize::MAX));
-        self.compared.append(&mut compared);
-        let unmasked = masked.into_iter().filter(|path| rules.is_written(path)).collect();
+        self.compared = compared;
+        let unmasked: Vec<_> = masked.into_iter().filter(|path| rules.is_written(path)).collect();
+        // What moss cannot look into a command of the same user opens and closes again.
+        self.compared.extend(unmasked.iter().filter(|path| is_closed_by_owner(path)).cloned());
         self.landlock = rules;
         unmasked
     }
+}
+
+/// Whether a directory is of this user, and closed to it.
+fn is_closed_by_owner(path: &Path) -> bool {
+    let found = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_dir);
+    found.is_some_and(|found| {
+        let is_own = found.uid() == rustix::process::geteuid().as_raw();
+        is_own && found.mode() & OWNER_LOOKS != OWNER_LOOKS
+    })
 }
 
 fn real(path: &Path) -> io::Result<PathBuf> {

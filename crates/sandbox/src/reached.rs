@@ -4,6 +4,8 @@
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
+#[cfg(target_os = "linux")]
+use std::os::fd::AsRawFd as _;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Component, Path, PathBuf};
@@ -163,9 +165,11 @@ impl ReachedDirectory {
         Ok(rustix::fs::renameat(&self.0, from, &self.0, to)?)
     }
 
-    /// The names in it.
-    pub(crate) fn names(&self) -> io::Result<Vec<OsString>> {
-        self.list()?.map(|entry| Ok(entry?.name)).collect()
+    /// The directory with the names in it, at most so many. Nothing else of it stays open.
+    pub(crate) fn with_names(self, names_max: usize) -> io::Result<(Self, Vec<OsString>)> {
+        let names = self.list()?.take(names_max).map(|entry| Ok(entry?.name));
+        let names = names.collect::<io::Result<_>>()?;
+        Ok((self, names))
     }
 
     /// Its entries, one by one.
@@ -201,6 +205,20 @@ impl ReachedDirectory {
     /// Sets the permissions of the directory itself.
     pub(crate) fn set_mode(&self, mode: u32) -> io::Result<()> {
         Ok(rustix::fs::fchmod(self.readable()?, Mode::from_raw_mode(mode))?)
+    }
+
+    /// Sets the permissions of a directory in it, which nobody need be able to enter.
+    pub(crate) fn set_mode_of(&self, name: &OsStr, mode: u32) -> io::Result<()> {
+        let mode = Mode::from_raw_mode(mode);
+        #[cfg(target_os = "linux")]
+        {
+            // By its descriptor, as before Linux 6.6 no call takes a name and follows no link.
+            let child = self.child(name)?;
+            let path = format!("/proc/self/fd/{}", child.0.as_raw_fd());
+            Ok(rustix::fs::chmod(path, mode)?)
+        }
+        #[cfg(not(target_os = "linux"))]
+        Ok(rustix::fs::chmodat(&self.0, name, mode, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
     /// The same directory, open to be read: it was reached without the right to.

@@ -1,15 +1,17 @@
 //! What is written down before a command starts that may write, so that what it changed is settled also where moss is
 //! killed meanwhile: a file in moss's own state for each such command, locked while its moss lives.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use crate::compare::{ComparedPaths, Snapshot};
+use crate::running_snapshots::restore_left;
 use crate::wire::{Decoder, Encoder};
 
 /// How names of records end.
@@ -21,7 +23,7 @@ const UNFINISHED_AGE: Duration = Duration::from_secs(60);
 /// By how much times of files may differ that are the same.
 const CLOCK_STEP: Duration = Duration::from_secs(1);
 /// Longest record that is read, in bytes.
-const BYTES_MAX: u64 = 64 << 20;
+const BYTES_MAX: u64 = 128 << 20;
 
 /// The record of one command. Clones share it.
 #[derive(Debug, Clone)]
@@ -60,29 +62,54 @@ impl CommandRecord {
 
     /// Writes it, and keeps it locked.
     pub(crate) fn write(&self, snapshot: &Snapshot) -> io::Result<()> {
-        let RecordInner { directory, known, written } = &*self.inner;
+        let (file, path) = self.write_unfinished(snapshot)?;
+        let finished = path.with_extension(RECORD.trim_start_matches('.'));
+        finish(&path, &finished)?;
+        *self.written() = Some((file, finished));
+        Ok(())
+    }
+
+    /// Writes another snapshot of the same command in its place. What cannot be written is no longer known: the old
+    /// one would restore what another command had made.
+    pub(crate) fn rewrite(&self, snapshot: &Snapshot) {
+        let mut written = self.written();
+        let Some((file, finished)) = &mut *written else { return };
+        let replace = || {
+            let started = file.metadata()?.modified()?;
+            let (new, path) = self.write_unfinished(snapshot)?;
+            new.set_modified(started)?;
+            finish(&path, finished)?;
+            Ok::<_, io::Error>(new)
+        };
+        match replace() {
+            Ok(new) => *file = new,
+            Err(_) => drop(fs::remove_file(finished)),
+        }
+    }
+
+    /// Writes it under a name that nobody looks for, and locks it.
+    fn write_unfinished(&self, snapshot: &Snapshot) -> io::Result<(File, PathBuf)> {
+        let RecordInner { directory, known, .. } = &*self.inner;
         let mut message = Encoder::default();
         message.number(known.is_some().into()).list(known.iter().flatten());
         snapshot.encode(&mut message);
         let unfinished = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(directory)?;
         let (mut file, path) = unfinished.keep().map_err(|kept| kept.error)?;
-        let finished = path.with_extension(RECORD.trim_start_matches('.'));
-        let write = || {
-            file.lock()?;
-            file.write_all(&message.into_bytes())?;
-            fs::rename(&path, &finished)
-        };
-        if let Err(error) = write() {
+        let written = file.lock().and_then(|()| file.write_all(&message.into_bytes()));
+        if let Err(error) = written {
             let _ = fs::remove_file(&path);
             return Err(error);
         }
-        *written.lock().unwrap_or_else(PoisonError::into_inner) = Some((file, finished));
-        Ok(())
+        Ok((file, path))
+    }
+
+    fn written(&self) -> MutexGuard<'_, Option<(File, PathBuf)>> {
+        self.inner.written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Removes it: what the command changed is settled.
     pub fn settled(&self) {
-        let written = self.inner.written.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let written = self.written().take();
         if let Some((_lock, path)) = written {
             // Where it stays, it is settled once more.
             let _ = fs::remove_file(path);
@@ -93,7 +120,9 @@ impl CommandRecord {
 // === impl LeftCommand ===
 
 impl LeftCommand {
-    /// Finds those whose records are in a directory, and whose moss lives no more.
+    /// Finds those whose records are in a directory, and whose moss lives no more, the one that began last first:
+    /// where several ran at once, what was there before all of them is restored last. One is settled no earlier than
+    /// those before it.
     ///
     /// # Errors
     ///
@@ -110,7 +139,7 @@ impl LeftCommand {
                 remove_unfinished(&path);
             }
         }
-        found.sort_by_key(|left| left.started);
+        found.sort_by_key(|left| Reverse(left.started));
         Ok(found)
     }
 
@@ -121,10 +150,12 @@ impl LeftCommand {
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(error),
         }
-        if fs::symlink_metadata(&path).is_err() {
+        let found = lock.metadata()?;
+        // It is removed, or another one is in its place, which its moss holds.
+        if fs::symlink_metadata(&path).ok().is_none_or(|there| there.ino() != found.ino()) {
             return Ok(None);
         }
-        let started = lock.metadata()?.modified()?;
+        let started = found.modified()?;
         let mut bytes = Vec::new();
         (&lock).take(BYTES_MAX).read_to_end(&mut bytes)?;
         let mut message = Decoder::new(&bytes);
@@ -151,7 +182,7 @@ impl LeftCommand {
 
     /// Restores what was compared, and says what that was.
     pub fn restore(&self) -> ComparedPaths {
-        self.snapshot.restore()
+        restore_left(&self.snapshot)
     }
 
     /// Removes its record: all of it is settled.
@@ -159,6 +190,13 @@ impl LeftCommand {
         // Where it stays, it is settled once more.
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// Gives a record the name by which it is found.
+fn finish(path: &Path, finished: &Path) -> io::Result<()> {
+    fs::rename(path, finished).inspect_err(|_| {
+        let _ = fs::remove_file(path);
+    })
 }
 
 fn remove_unfinished(path: &Path) {

@@ -36,15 +36,18 @@ pub(crate) struct GitAccess {
     pub(crate) of_others: Vec<PathBuf>,
 }
 
-/// The `.git`s of a command: those that it names, and that of its workspace.
-pub(crate) fn all(files: &FileView) -> BTreeSet<PathBuf> {
+/// The `.git`s of a command: that of its workspace first, then those that it names, which commands may have made.
+pub(crate) fn all(files: &FileView) -> Vec<PathBuf> {
     let own = files.workspace.join(".git");
-    let all = files.repositories.iter().cloned().chain([own]).filter(|path| path.exists());
+    let named: BTreeSet<&PathBuf> = files.repositories.iter().collect();
+    let all = [&own].into_iter().chain(named).filter(|path| path.exists());
     // A link may lead to any repository: one that leads out of the workspace is not followed.
-    let followed = all.filter_map(|path| fs::canonicalize(&path).ok().map(|real| (path, real)));
+    let followed = all.filter_map(|path| Some((path, fs::canonicalize(path).ok()?)));
     let is_own =
-        |(path, real): &(PathBuf, PathBuf)| path == real || real.starts_with(&files.workspace);
-    followed.filter(is_own).map(|(_, real)| real).collect()
+        |(path, real): &(&PathBuf, PathBuf)| *path == real || real.starts_with(&files.workspace);
+    let mut seen = BTreeSet::new();
+    let all = followed.filter(is_own).map(|(_, real)| real);
+    all.filter(|real| seen.insert(real.clone())).collect()
 }
 
 /// Reads what a `.git` is: a directory, or the file of a worktree or submodule. `workspace` is the

@@ -14,7 +14,6 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::{Instant, timeout};
 
-use crate::compare::Snapshot;
 #[cfg(not(target_os = "linux"))]
 use crate::elsewhere::CommandGroup;
 use crate::ending::{CommandEnd, EndCause, SandboxFacts};
@@ -26,6 +25,7 @@ use crate::launch_order::LaunchOrder;
 use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE};
 use crate::output::{OutputChunk, OutputCounts, OutputPump, OutputStream};
 use crate::private::PrivateDirectory;
+use crate::running_snapshots::HeldSnapshot;
 use crate::start::ProgramOrder;
 use crate::tier::Tier;
 use crate::wire::{Decoder, LENGTH_BYTES};
@@ -93,7 +93,8 @@ pub(crate) struct Preparation {
     pub(crate) launch: Option<LaunchMessage>,
     pub(crate) order: KeeperOrder,
     pub(crate) facts: SandboxFacts,
-    pub(crate) snapshot: Snapshot,
+    /// What it may not change, until it has ended.
+    pub(crate) snapshot: Option<HeldSnapshot>,
     /// Sockets that are hidden from it.
     pub(crate) hidden_sockets: Vec<PathBuf>,
     /// Its temporary directory, where it is not in memory; removed at the end.
@@ -272,11 +273,11 @@ impl CommandRun {
             let _ = timeout(KILL_MAX, self.reports.read(&mut [0])).await;
         }
         let is_output_cut = self.drain().await;
-        let snapshot = std::mem::take(&mut self.preparation.snapshot);
+        let snapshot = self.preparation.snapshot.take();
         let own = (self.preparation.private.take(), self.preparation.group.take());
         let compared = tokio::task::spawn_blocking(move || {
             drop(own);
-            snapshot.restore()
+            snapshot.map(HeldSnapshot::restore).unwrap_or_default()
         });
         let compared = compared.await;
         let compared = compared.map_err(|error| SandboxError::Setup(error.to_string()))?;

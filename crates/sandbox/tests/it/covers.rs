@@ -65,6 +65,39 @@ async fn on_the_landlock_tier_git_is_restored_however_much_else_there_is() {
 }
 
 #[tokio::test]
+async fn on_the_landlock_tier_repositories_that_a_command_made_leave_room_for_others() {
+    let place = repository();
+    let large = "x".repeat(1 << 20);
+    for number in 0..2_001 {
+        place.write(&format!(".a/.git/hooks/{number}"), "");
+    }
+    for number in 0..17 {
+        place.write(&format!(".b/.git/hooks/{number}"), &large);
+    }
+    place.write("sub/.git/hooks/sample", "old\n");
+    let made = [".a", ".b"].map(|made| place.root.join(made).join(".git"));
+    let script = |script: &str| {
+        let mut command = place.shell(script);
+        command.files.repositories = made.to_vec();
+        command.files.repositories.push(place.root.join("sub/.git"));
+        command
+    };
+    let ran =
+        run(Way::Landlock, script(&format!("{CHANGE}; echo new > sub/.git/hooks/sample"))).await;
+    assert!(is_as_before(&place) && ran.end.changed.is_empty(), "{:?}", ran.end);
+    assert_eq!(place.read("sub/.git/hooks/sample"), "old\n");
+    // What is too large to be kept is reported where it changed, and only there.
+    let ran = run(Way::Landlock, script("true")).await;
+    assert!(ran.end.changed.is_empty() && ran.end.restored.is_empty(), "{:?}", ran.end);
+    for change in
+        ["echo new > .a/.git/hooks/7", "touch .a/.git/hooks/new", "chmod 700 .a/.git/hooks/7"]
+    {
+        let ran = run(Way::Landlock, script(change)).await;
+        assert_eq!(ran.end.changed, [made[0].join("hooks")], "{change}");
+    }
+}
+
+#[tokio::test]
 async fn a_command_for_which_not_everything_can_be_covered_is_refused() {
     for (way, count) in [(Way::Bubblewrap, MANY), (Way::Own, TOO_MANY)] {
         for is_masked in [false, true] {

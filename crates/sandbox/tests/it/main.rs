@@ -18,6 +18,7 @@ mod groups;
 mod harness;
 mod launchers;
 mod limits;
+mod overlaps;
 mod places;
 mod printing;
 mod typing;

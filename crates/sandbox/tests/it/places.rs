@@ -117,3 +117,76 @@ fn what_cannot_be_looked_into_is_not_seen_by_a_command_that_could_open_it() {
         assert!(!ended.said.contains("canary"), "{mode}: {}", ended.said);
     }
 }
+
+/// A repository with a hook, and another one in it.
+const REPOSITORIES: &str = r#"
+for at in "$W/.git" "$W/sub/.git"; do
+    mkdir -p "$at/hooks" "$at/objects"; echo theirs > "$at/hooks/sample"; echo theirs > "$at/config"; touch "$at/HEAD"
+done
+"#;
+
+/// Shows what is there of them.
+const LOOK: &str = r#"
+stat -c '%a %n' .git .git/hooks .git/objects; cat .git/config .git/hooks/*
+"#;
+
+/// Runs two scripts in turn as an ordinary user, where the repositories are, and has the second one look at what the
+/// first one left.
+fn look_after(way: Way, script: &str) -> String {
+    let first = format!("{REPOSITORIES}\n\"$1\" run \"$W\" \"$4\" '{script}'");
+    let ended = run_ordinary(way, &first, LOOK);
+    assert!(ended.is_success, "{way}, {script}: {ended:?}");
+    ended.said
+}
+
+#[test]
+fn what_a_command_closes_is_open_again_and_restored() {
+    let change = "echo evil > .git/hooks/pre-commit; echo evil > .git/config";
+    for way in [Way::Own, Way::Landlock] {
+        for close in [
+            "chmod 000 .git",
+            "chmod 555 .git",
+            "chmod 400 .git",
+            "chmod 000 .git/hooks .git",
+            "chmod 000 .",
+        ] {
+            let said = look_after(way, &format!("{change}; {close}"));
+            let expected = "755 .git\n755 .git/hooks\n755 .git/objects\ntheirs\ntheirs\nit ended with status 0\n";
+            assert!(said.ends_with(expected), "{way}, {close}: {said}");
+            assert!(!said.contains("changed "), "{way}, {close}: {said}");
+        }
+        // Only who closes it has it opened again.
+        let said = look_after(way, "chmod 700 .git; chmod 750 .git/objects");
+        assert!(said.contains("700 .git\n755 .git/hooks\n750 .git/objects\n"), "{way}: {said}");
+        assert!(!said.contains("restored "), "{way}: {said}");
+    }
+}
+
+#[test]
+fn what_is_closed_is_changed_by_no_command_that_opens_and_closes_it() {
+    let evil = "echo evil > .git/hooks/pre-commit";
+    for (close, open, closed) in [
+        ("chmod 000 .git", "chmod 700 .git", "/.git"),
+        ("mkdir .git/info; chmod 000 .git/info", "chmod 700 .git/info", "/.git/info"),
+        ("chmod 300 .git/hooks", "chmod 700 .git/hooks", "/.git/hooks"),
+    ] {
+        let prepare = format!("{REPOSITORIES}\ncd \"$W\"; {close}");
+        let ended = run_ordinary(Way::Landlock, &prepare, &format!("{open}; {evil}; {close}"));
+        assert!(!ended.is_success, "{close}: {ended:?}");
+        let hint = "run `chmod u+rwx ";
+        assert!(
+            ended.said.contains(hint) && ended.said.contains(&format!("{closed}`")),
+            "{ended:?}"
+        );
+    }
+    // Where nobody can enter it, its permissions say whether somebody could.
+    for (closed, close) in [("sub", "chmod 000 sub"), (".git/hooks", "chmod 000 .git/hooks")] {
+        let prepare = format!("{REPOSITORIES}\ncd \"$W\"; {close}");
+        let script = format!("chmod 700 {closed}; touch {closed}/evil; {close}");
+        let ended = run_ordinary(Way::Landlock, &prepare, &script);
+        assert!(ended.said.contains(&format!("/{closed}\n")), "{ended:?}");
+        assert!(ended.said.contains("changed "), "{ended:?}");
+        let ended = run_ordinary(Way::Landlock, &prepare, "echo quiet");
+        assert_eq!(ended.said, "quiet\nit ended with status 0\n", "{closed}");
+    }
+}

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Instant;
 
 use moss_sandbox::{
     CountedPaths, FileView, ProtectedFiles, ProtectedKind, find_protected, set_aside,
@@ -36,9 +37,9 @@ pub(crate) struct MadeFiles {
     pub(crate) has_unseen: bool,
 }
 
-/// The names that may not be changed, or not be read, before a command.
+/// The names that may not be changed, or not be read, before a command, and when that was.
 #[derive(Debug)]
-pub(crate) struct ProtectedBefore(BTreeSet<PathBuf>);
+pub(crate) struct ProtectedBefore(BTreeSet<PathBuf>, Instant);
 
 // === impl MadeFiles ===
 
@@ -78,7 +79,7 @@ impl MadeFiles {
 impl ProtectedBefore {
     pub(super) fn of(view: &FileView) -> Self {
         let protected = view.protected.iter().chain(&view.protected_last);
-        Self(protected.chain(&view.masked).cloned().collect())
+        Self(protected.chain(&view.masked).cloned().collect(), Instant::now())
     }
 
     pub(super) fn names(&self) -> BTreeSet<PathBuf> {
@@ -98,9 +99,10 @@ impl Effects {
         let look = move || {
             let workspace = &effects.scope.workspace;
             let kinds = FileKinds::new(&effects, workspace.policy.load_full());
-            set_aside_new(&workspace.files, &|relative| kinds.of(relative), &|path| {
-                !before.0.contains(path)
-            })
+            let ProtectedBefore(names, since) = before;
+            let (kind, is_new) =
+                (|path: &Path| kinds.of(path), |path: &Path| !names.contains(path));
+            set_aside_new(&workspace.files, &kind, &is_new, Some(since))
         };
         self.scope.blocking(look).await
     }
@@ -120,12 +122,13 @@ fn kind_to_move(
     }
 }
 
-/// Moves aside what is new among the names that nobody may write unasked. New names of secrets stay: they are not
-/// readable from now on, and make nothing run.
+/// Moves aside what is new among the names that nobody may write unasked; no command that began since restores it.
+/// New names of secrets stay: they are not readable from now on, and make nothing run.
 pub(crate) fn set_aside_new(
     files: &Workspace,
     kind: &dyn Fn(&Path) -> Option<ProtectedKind>,
     is_new: &dyn Fn(&Path) -> bool,
+    since: Option<Instant>,
 ) -> MadeFiles {
     let kind = kind_to_move(files, kind);
     // There may be millions of each: the rest is not needed any more.
@@ -134,7 +137,7 @@ pub(crate) fn set_aside_new(
     let mut made = MadeFiles { has_unseen: !is_complete, ..MadeFiles::default() };
     made.closed.extend(closed.into_iter().filter(|path| is_new(path)));
     for path in protected.into_iter().filter(|path| is_new(path)) {
-        let list = match set_aside(&path) {
+        let list = match set_aside(&path, since) {
             Ok(()) => &mut made.set_aside,
             Err(_) => &mut made.left,
         };

@@ -295,6 +295,9 @@ async fn end_at_prompt(
 pub(super) fn not_started(error: SandboxError) -> ToolError {
     let message = error.to_string();
     match error {
+        SandboxError::Closed { .. } => ToolError::new(ErrorCode::Io, message).hint(
+            "a person runs that, or moves it: commands that may write run again then",
+        ),
         SandboxError::Tier { .. } => ToolError::new(ErrorCode::LimitExceeded, message).hint(
             "`moss doctor` shows what raises it; `sandbox_min` in the user's policy accepts less",
         ),

@@ -1,0 +1,235 @@
+//! The snapshots of the commands that run in this process. Each has what was before its command from the disk, where
+//! another command may have changed it by then: whoever ends says to those that began later what was there before it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use crate::compare::{ComparedPaths, Snapshot, move_aside};
+use crate::record::CommandRecord;
+
+/// Those of all workspaces, the oldest first: one may lie in another. It is locked while one is taken, and
+/// while anything is restored.
+static RUNNING: Mutex<RunningSnapshots> = Mutex::new(RunningSnapshots { last: 0, all: Vec::new() });
+
+#[derive(Debug)]
+struct RunningSnapshots {
+    /// The number of the one that was taken last.
+    last: u64,
+    all: Vec<RunningSnapshot>,
+}
+
+#[derive(Debug)]
+struct RunningSnapshot {
+    number: u64,
+    taken: Instant,
+    snapshot: Snapshot,
+    record: Option<CommandRecord>,
+}
+
+/// The snapshot of a command that runs, until it is restored or dropped.
+#[derive(Debug)]
+pub(crate) struct HeldSnapshot {
+    number: u64,
+}
+
+fn lock() -> MutexGuard<'static, RunningSnapshots> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Restores what a command changed whose process is gone: it began before any that runs.
+pub(crate) fn restore_left(snapshot: &Snapshot) -> ComparedPaths {
+    let mut running = lock();
+    let compared = snapshot.restore();
+    for later in &mut running.all {
+        later.learn(|held| held.learn(snapshot, &compared));
+    }
+    compared
+}
+
+/// Moves away what is at a path, without a link being followed: to the same name with `.set-aside-by-moss` behind it,
+/// in the place of what was there. No command that began since then restores it; without a time, none that runs.
+///
+/// # Errors
+///
+/// Where it cannot be renamed.
+pub fn set_aside(path: &Path, since: Option<Instant>) -> io::Result<()> {
+    let mut running = lock();
+    move_aside(path)?;
+    for later in running.all.iter_mut().filter(|one| since.is_none_or(|since| one.taken >= since)) {
+        later.learn(|held| held.forget(path));
+    }
+    Ok(())
+}
+
+// === impl HeldSnapshot ===
+
+impl HeldSnapshot {
+    /// Takes the snapshot of a command of a workspace that writes beneath some directories, and writes it down where
+    /// there is a record for it. `check` looks at it before.
+    pub(crate) fn take<E: From<io::Error>>(
+        workspace: &Path,
+        (paths, written): (&[PathBuf], &[PathBuf]),
+        record: Option<&CommandRecord>,
+        check: impl FnOnce(&mut Snapshot) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let mut running = lock();
+        let mut snapshot = Snapshot::take(paths, written);
+        snapshot.workspace = Some(workspace.to_owned());
+        check(&mut snapshot)?;
+        if let Some(record) = record {
+            record.write(&snapshot).map_err(|error| {
+                io::Error::new(error.kind(), format!("the command cannot be recorded: {error}"))
+            })?;
+        }
+        running.last += 1;
+        let (number, taken, record) = (running.last, Instant::now(), record.cloned());
+        running.all.push(RunningSnapshot { number, taken, snapshot, record });
+        Ok(Self { number })
+    }
+
+    /// Compares and restores, when the command has ended.
+    pub(crate) fn restore(self) -> ComparedPaths {
+        let mut running = lock();
+        let Some(place) = running.all.iter().position(|one| one.number == self.number) else {
+            return ComparedPaths::default();
+        };
+        let ended = running.all.remove(place);
+        let compared = ended.snapshot.restore();
+        for later in &mut running.all[place..] {
+            later.learn(|held| held.learn(&ended.snapshot, &compared));
+        }
+        drop(running);
+        compared
+    }
+}
+
+impl Drop for HeldSnapshot {
+    fn drop(&mut self) {
+        let dropped: Vec<_> = lock().all.extract_if(.., |one| one.number == self.number).collect();
+        // Large ones are freed without the lock.
+        drop(dropped);
+    }
+}
+
+// === impl RunningSnapshot ===
+
+impl RunningSnapshot {
+    /// Has it learn something, and writes that down: this moss may be killed before its command ends.
+    fn learn(&mut self, learn: impl FnOnce(&mut Snapshot) -> bool) {
+        let has_changed = learn(&mut self.snapshot);
+        if let Some(record) = self.record.as_ref().filter(|_| has_changed) {
+            record.rewrite(&self.snapshot);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::record::LeftCommand;
+
+    fn take(root: &Path, names: &[&str], record: Option<&CommandRecord>) -> HeldSnapshot {
+        let paths: Vec<_> = names.iter().map(|name| root.join(name)).collect();
+        let check = |_: &mut Snapshot| Ok::<_, io::Error>(());
+        HeldSnapshot::take(root, (&paths, &[root.to_owned()]), record, check).unwrap()
+    }
+
+    fn write(path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn what_an_earlier_command_held_counts_above_and_beneath_it_too() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let path = |name: &str| root.join(name);
+        write(&path("tool/tasks"), "old");
+        write(&path("hooks/sample"), "old");
+        let earlier = take(&root, &["tool/tasks", "tool/made", "hooks", "gone/x"], None);
+        write(&path("tool/tasks"), "evil");
+        write(&path("tool/made"), "evil");
+        write(&path("hooks/sample"), "evil");
+        write(&path("hooks/new"), "evil");
+        write(&path("gone/x"), "evil");
+        let later = take(&root, &["tool", "hooks/sample", "hooks/new", "gone/x/deep"], None);
+        earlier.restore();
+        for name in ["tool/tasks", "tool/made", "hooks/sample", "hooks/new"] {
+            write(&path(name), "evil again");
+        }
+        let compared = later.restore();
+        assert_eq!(compared.changed, [""; 0].map(PathBuf::from));
+        for (name, expected) in [
+            ("tool/tasks", Some("old")),
+            ("tool/made", None),
+            ("hooks/sample", Some("old")),
+            ("hooks/new", None),
+        ] {
+            assert_eq!(fs::read_to_string(path(name)).ok().as_deref(), expected, "{name}");
+        }
+    }
+
+    #[test]
+    fn what_no_earlier_command_could_restore_is_restored_by_none() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let path = root.join("config");
+        fs::File::create(&path).unwrap().set_len(2 << 20).unwrap();
+        let earlier = take(&root, &["config"], None);
+        write(&path, "evil");
+        let later = take(&root, &["config"], None);
+        assert_eq!(earlier.restore().changed, std::slice::from_ref(&path));
+        write(&path, "of the person");
+        assert_eq!(later.restore().changed, std::slice::from_ref(&path));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "of the person");
+    }
+
+    #[test]
+    fn what_was_set_aside_is_made_again_by_no_command_that_began_since() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let path = root.join("made");
+        for is_older in [true, false] {
+            write(&path, "old");
+            let older = is_older.then(|| take(&root, &["made"], None));
+            fs::remove_file(&path).unwrap();
+            let since = Instant::now();
+            write(&path, "evil");
+            let later = (!is_older).then(|| take(&root, &["made"], None));
+            set_aside(&path, Some(since)).unwrap();
+            assert!(!path.exists());
+            let restored = older.or(later).unwrap().restore().restored;
+            assert_eq!(restored.len(), usize::from(is_older));
+            assert_eq!(fs::read_to_string(&path).ok().as_deref(), is_older.then_some("old"));
+        }
+    }
+
+    #[test]
+    fn a_record_has_what_was_before_the_commands_that_began_earlier() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let (workspace, records) = (root.join("workspace"), root.join("records"));
+        fs::create_dir(&records).unwrap();
+        let path = workspace.join("config");
+        write(&path, "old");
+        let earlier = take(&workspace, &["config"], None);
+        write(&path, "evil");
+        let record = CommandRecord::new(records.clone(), None);
+        let later = take(&workspace, &["config"], Some(&record));
+        let started = fs::read_dir(&records).unwrap().next().unwrap().unwrap().metadata().unwrap();
+        assert_eq!(earlier.restore().restored, std::slice::from_ref(&path));
+        assert!(LeftCommand::find(&records).unwrap().is_empty(), "its moss lives");
+        // As where moss is killed.
+        drop((later, record));
+        let left = LeftCommand::find(&records).unwrap().pop().unwrap();
+        assert_eq!(left.started, started.modified().unwrap());
+        assert_eq!(left.restore(), ComparedPaths::default());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+        left.settled();
+        assert_eq!(fs::read_dir(&records).unwrap().count(), 0);
+    }
+}
