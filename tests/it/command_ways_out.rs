@@ -160,9 +160,12 @@ async fn tokens_and_settings_that_were_named_to_the_daemon_are_read_under_no_nam
     let [token, moved] = ["home/.cargo/caller.token", "moved.token"].map(|path| site.outside(path));
     std::fs::create_dir_all(site.outside("home/.cargo")).unwrap();
     std::fs::write(&settings, "# canary\n").unwrap();
-    for (path, text) in [(&token, "canary1234567890canary1234567890"), (&moved, "canary0000000000")]
-    {
-        std::fs::write(path, text.repeat(2)).unwrap();
+    let texts = [
+        "canary9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+        "canary5e884898da28047151d0e56f8dc6292773603d0d6aabbdd62a11ef721d1542d8",
+    ];
+    for (path, text) in [&token, &moved].into_iter().zip(texts) {
+        std::fs::write(path, text).unwrap();
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o600)).unwrap();
     }
     for argument in ["--listen", "tcp:127.0.0.1:0", "--token-file"] {
