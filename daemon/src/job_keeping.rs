@@ -44,6 +44,7 @@ impl StartedJob {
         let Self { facts, room, record, protected, mut running, chunks } = self;
         let input = running.take_input();
         let job = Arc::new(BackgroundJob::new(facts, running.stopper(), input));
+        running.facts().warning().into_iter().for_each(|text| job.note(text.to_owned()));
         daemon.jobs.add(&job);
         let (watched, daemon_of_task) = (Arc::clone(&job), Arc::clone(daemon));
         daemon.tasks.spawn(async move {

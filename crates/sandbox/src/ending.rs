@@ -13,6 +13,9 @@ pub const LEFT_RUNNING_MAX: usize = 32;
 /// What is said of a command some of whose processes may run on.
 pub const RUNS_ON: &str = "processes that it started may still run: they were killed, and moss did not see all of them \
                            end; a person can look for them with `ps`";
+/// What is said where a command could reach abstract sockets of the machine.
+pub(crate) const ABSTRACT_SOCKETS: &str = "this kernel does not keep the command from abstract Unix sockets of the machine, such as that of X11 \
+                                           (`@/tmp/.X11-unix/X0`): Linux does from 6.12 on (Landlock ABI 6)";
 /// Longest shown command line of a process, in bytes.
 pub const LEFT_COMMAND_BYTES_MAX: usize = 256;
 
@@ -123,6 +126,18 @@ pub struct SandboxFacts {
     pub compared_afterwards: Vec<PathBuf>,
     /// Masked paths that it could read all the same.
     pub unmasked: Vec<PathBuf>,
+    /// Whether it could connect to abstract sockets of the machine, which are no files, although it was kept in
+    /// otherwise.
+    pub has_abstract_sockets: bool,
+}
+
+// === impl SandboxFacts ===
+
+impl SandboxFacts {
+    /// What people and models are to know of it with every result.
+    pub fn warning(&self) -> Option<&'static str> {
+        self.has_abstract_sockets.then_some(ABSTRACT_SOCKETS)
+    }
 }
 
 // === impl Disturbance ===

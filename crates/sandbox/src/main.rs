@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use moss_sandbox::{
-    CommandLimits, CommandRecord, EndCause, LauncherKind, ProtectedKind, Sandbox, SandboxOptions,
-    SandboxedCommand, Tier, find_protected,
+    CommandLimits, CommandRecord, EndCause, LauncherKind, NetworkMode, ProtectedKind, Sandbox,
+    SandboxOptions, SandboxedCommand, Tier, find_protected,
 };
 use tokio::sync::mpsc;
 
@@ -24,6 +24,8 @@ const REPORT: &str = "report";
 const RECORDS: &str = "RECORDS";
 /// The variable that says how much memory, in bytes, and how many processes a command may have.
 const LIMITS: &str = "LIMITS";
+/// The variable that gives a command a network where it is there.
+const NETWORK: &str = "NETWORK";
 /// What no command may change.
 const PROTECTED: &str = ".vscode/tasks.json";
 /// What no command may read.
@@ -90,6 +92,9 @@ async fn run(workspace: &str, way: &str, script: &str) -> Result<(), Failure> {
     let sandbox = sandbox(way).await?;
     let mut command = SandboxedCommand::shell(workspace, script);
     command.tier_min = sandbox.tier();
+    if std::env::var_os(NETWORK).is_some() {
+        command.network = NetworkMode::On;
+    }
     limit(&mut command.limits)?;
     let found = find_protected(Path::new(workspace), ENTRIES_MAX, &|path| {
         path.ends_with(MASKED).then_some(ProtectedKind::Masked)
@@ -115,6 +120,9 @@ async fn run(workspace: &str, way: &str, script: &str) -> Result<(), Failure> {
     }
     for path in end.changed {
         writeln!(out, "changed {}", path.display())?;
+    }
+    if let Some(warning) = end.facts.warning() {
+        writeln!(out, "{warning}")?;
     }
     Ok(writeln!(out, "it {}", end.exit)?)
 }

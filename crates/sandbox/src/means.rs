@@ -60,6 +60,8 @@ pub(crate) struct Means {
     /// What makes namespaces, on the full tier.
     pub(crate) launcher: Option<Launcher>,
     pub(crate) has_landlock: bool,
+    /// Whether its rules keep commands from abstract sockets.
+    pub(crate) scopes_sockets: bool,
     /// Rules for the system, where there are no mounts.
     pub(crate) layers: SystemLayers,
 }
@@ -250,7 +252,11 @@ impl Means {
             identities,
             covers: CoverOrder::default(),
         };
+        // A network namespace has abstract sockets of its own.
+        let is_apart = self.launcher.is_some() && network == NetworkMode::Off;
+        let is_scoped = has_rules && self.scopes_sockets;
         let facts = SandboxFacts {
+            has_abstract_sockets: order.is_filtered && !is_apart && !is_scoped,
             tier: self.tier,
             profile: command.profile,
             network,

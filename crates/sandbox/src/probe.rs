@@ -77,6 +77,8 @@ done < /proc/net/dev
 
 /// Oldest version of Landlock that keeps files from being emptied.
 const LANDLOCK_MIN: u32 = 3;
+/// Oldest version that keeps abstract sockets of others out of reach.
+const LANDLOCK_SCOPES: u32 = 6;
 
 /// Finds the best tier that works.
 pub(crate) async fn detect(
@@ -92,11 +94,9 @@ pub(crate) async fn detect(
         launcher: None,
         layers: SystemLayers::default(),
         has_landlock: landlock.is_some_and(|version| version >= LANDLOCK_MIN),
+        scopes_sockets: scopes_sockets(landlock),
     };
-    let kernel = match landlock {
-        Some(version) => format!("seccomp, Landlock ABI {version}"),
-        None => "seccomp, no Landlock".to_owned(),
-    };
+    let kernel = describe(landlock);
     let mut missing = Vec::new();
     if tier_max == Tier::Full {
         match try_full(&mut means, launchers).await {
@@ -118,6 +118,23 @@ pub(crate) async fn detect(
     means.tier = Tier::None;
     let detail = "commands are not isolated".to_owned();
     (SandboxReport { tier: Tier::None, detail, missing }, means)
+}
+
+/// Whether a version of Landlock keeps commands from abstract sockets.
+fn scopes_sockets(landlock: Option<u32>) -> bool {
+    landlock.is_some_and(|version| version >= LANDLOCK_SCOPES)
+}
+
+/// What the kernel keeps commands in with, and what it does not.
+fn describe(landlock: Option<u32>) -> String {
+    let mut text = match landlock {
+        Some(version) => format!("seccomp, Landlock ABI {version}"),
+        None => "seccomp, no Landlock".to_owned(),
+    };
+    if !scopes_sockets(landlock) {
+        text.push_str(", which lets commands with a network, and on the tier landlock all, reach abstract Unix sockets");
+    }
+    text
 }
 
 /// Returns what makes the namespaces out of which nothing gets: the first launcher that does it.
@@ -278,6 +295,15 @@ impl Scene {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_kernel_that_lets_abstract_sockets_be_reached_is_said_to() {
+        for (landlock, is_said) in [(None, true), (Some(5), true), (Some(6), false)] {
+            let text = describe(landlock);
+            assert_eq!(text.contains("abstract Unix sockets"), is_said, "{text}");
+        }
+        assert!(describe(Some(6)).ends_with("Landlock ABI 6"));
+    }
 
     #[test]
     fn what_raises_the_tier_is_what_the_machine_lacks() {

@@ -93,7 +93,8 @@ async fn the_landlock_tier_restores_and_lets_through_what_its_table_says_and_no_
         }
     }
     let detail = sandbox(Way::Landlock).await.report().detail.clone();
-    let version: u32 = detail.rsplit(' ').next().unwrap().parse().unwrap();
+    let version = detail.rsplit("ABI ").next().unwrap().split(',').next().unwrap();
+    let version: u32 = version.parse().unwrap();
     let is_root = rustix::process::getuid().is_root();
     let is_known = |name: &&str| {
         (version < SOCKETS_SINCE || !SOCKETS.contains(name)) && (is_root || *name != SYSTEM_SOCKET)

@@ -1,7 +1,9 @@
 //! What makes namespaces: moss itself, or the system's bubblewrap where moss may not.
 
 use std::fs::{self, Permissions};
+use std::os::linux::net::SocketAddrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::os::unix::process::CommandExt as _;
 use std::process::{Command, Output, Stdio};
 
@@ -155,6 +157,34 @@ fn commands_inherit_nothing_where_the_kernel_does_not_close_descriptors_by_itsel
             assert_eq!(String::from_utf8_lossy(&stdout), expected, "{way}: {said}");
         }
     }
+}
+
+#[test]
+fn where_the_kernel_keeps_abstract_sockets_from_nobody_the_result_and_the_report_say_so() {
+    let name = format!("moss-sandbox-launchers-{}", std::process::id());
+    let _listener =
+        UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+    let script = format!(
+        "python3 -c 'import socket; socket.socket(socket.AF_UNIX).connect(\"\\0{name}\")' 2>/dev/null && echo reached"
+    );
+    let landlock = libc::SYS_landlock_create_ruleset;
+    for way in FULL {
+        for network in [false, true] {
+            let place = Place::new();
+            let mut command = Command::new(KEEPER);
+            command.args(["run", place.root.to_str().unwrap(), &way.to_string(), &script]);
+            command.envs(network.then_some(("NETWORK", "on")));
+            let with = String::from_utf8(command.output().unwrap().stdout).unwrap();
+            assert!(!with.contains("reached") && !with.contains("abstract"), "{way}: {with}");
+            let without = run_without(landlock, None, libc::ENOSYS, &mut command).stdout;
+            let without = String::from_utf8(without).unwrap();
+            assert_eq!(without.contains("reached\n"), network, "{way}: {without}");
+            assert_eq!(without.contains("abstract Unix sockets"), network, "{way}: {without}");
+        }
+    }
+    let report = run_without(landlock, None, libc::ENOSYS, Command::new(KEEPER).arg("report"));
+    let report = String::from_utf8(report.stdout).unwrap();
+    assert!(report.starts_with("tier full") && report.contains("abstract Unix"), "{report}");
 }
 
 #[test]

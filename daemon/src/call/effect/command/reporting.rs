@@ -134,6 +134,7 @@ fn notes(end: &CommandEnd, output: &CollectedOutput, timeout: Duration) -> Vec<S
     if end.may_run_on {
         notes.push(RUNS_ON.to_owned());
     }
+    notes.extend(end.facts.warning().map(str::to_owned));
     if end.is_output_cut {
         notes.push("a process kept the output open: its end may be missing".to_owned());
     }
@@ -234,6 +235,7 @@ mod tests {
             sockets: Vec::new(),
             compared_afterwards: Vec::new(),
             unmasked: Vec::new(),
+            has_abstract_sockets: false,
         };
         why_unreached(&facts, ["", stderr])
     }
