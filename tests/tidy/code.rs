@@ -81,7 +81,9 @@ const FILE_DOORS: &[(&str, &str)] = &[
     ),
     ("crates/sandbox/src/reached.rs", "reaches directories of commands without a link"),
     ("crates/sandbox/src/cover.rs", "finds out what links lead to, and opens no file"),
+    ("crates/sandbox/src/bound_sockets.rs", "`/proc` alone says which sockets there are"),
     ("crates/sandbox/src/keeper.rs", "opens `/dev/null`"),
+    ("crates/sandbox/src/keeper/memory.rs", "a process asks by `/proc` to be ended first"),
     ("crates/sandbox/src/keeper/tree.rs", "`/proc` alone says which processes there are"),
     (
         "crates/sandbox/src/launcher/namespaces.rs",
@@ -98,6 +100,7 @@ const FILE_DOORS: &[(&str, &str)] = &[
     ("crates/sandbox/src/lookup.rs", "looks for programs, which lie in no workspace"),
     ("crates/sandbox/src/means.rs", "opens moss's own program"),
     ("crates/sandbox/src/carve.rs", "what a command sees of a machine lies in no workspace"),
+    ("crates/sandbox/src/toolchains.rs", "what a command sees of a machine lies in no workspace"),
     ("crates/sandbox/src/plan.rs", "what a command sees of a machine lies in no workspace"),
     ("crates/sandbox/src/system.rs", "`/proc` alone says which descriptors a process has"),
     ("crates/sandbox/src/system_layer.rs", "looks at directories of the system"),

@@ -62,9 +62,7 @@ impl Bubblewrap {
         let mut arguments: Vec<OsString> = Vec::new();
         let mut add = |words: &[&OsStr]| arguments.extend(words.iter().map(Into::into));
         let word = OsStr::new;
-        for option in ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"] {
-            add(&[word(option)]);
-        }
+        add(&["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"].map(word));
         add(&[word("--unshare-cgroup-try"), word("--as-pid-1"), word("--new-session")]);
         add(&[word("--cap-drop"), word("ALL")]);
         if network == NetworkMode::Off {

@@ -215,6 +215,14 @@ impl Means {
         if self.tier == Tier::None { NetworkMode::On } else { command.network }
     }
 
+    /// Whether commands could connect to abstract sockets of the machine.
+    fn has_abstract_sockets(&self, network: NetworkMode, has_rules: bool) -> bool {
+        // A network namespace has such sockets of its own.
+        let is_apart = self.launcher.is_some() && network == NetworkMode::Off;
+        let is_scoped = has_rules && self.scopes_sockets;
+        !is_apart && !is_scoped
+    }
+
     fn prepare(
         &self,
         command: &SandboxedCommand,
@@ -225,8 +233,8 @@ impl Means {
         let mut environment = environment::select(&command.environment, network);
         let mut plan = plan::plan(command, &environment, sockets, self.mounts_max())?;
         let hidden_sockets = plan.hidden_sockets();
-        let is_kept_in = command.profile != Profile::DangerFull;
-        let has_rules = is_kept_in && self.has_landlock && self.tier > Tier::None;
+        let is_kept_in = command.profile != Profile::DangerFull && self.tier > Tier::None;
+        let has_rules = is_kept_in && self.has_landlock;
         let KeeperStart { launch, temporary, private, unmasked, layer, identities } =
             self.keeper_start(command, &mut plan, has_rules, ends)?;
         environment.variables.insert("TMPDIR".into(), temporary.into());
@@ -245,18 +253,16 @@ impl Means {
             has_terminal: command.has_terminal,
             is_init: self.launcher.is_some(),
             is_offline: self.launcher.is_none() && network == NetworkMode::Off,
-            is_filtered: is_kept_in && self.tier > Tier::None,
+            is_filtered: is_kept_in,
             landlock: has_rules.then_some(plan.landlock),
             layer,
             group: None,
             identities,
             covers: CoverOrder::default(),
         };
-        // A network namespace has abstract sockets of its own.
-        let is_apart = self.launcher.is_some() && network == NetworkMode::Off;
-        let is_scoped = has_rules && self.scopes_sockets;
         let facts = SandboxFacts {
-            has_abstract_sockets: order.is_filtered && !is_apart && !is_scoped,
+            has_abstract_sockets: order.is_filtered
+                && self.has_abstract_sockets(network, has_rules),
             tier: self.tier,
             profile: command.profile,
             network,
