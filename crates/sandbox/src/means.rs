@@ -166,16 +166,20 @@ fn may_be_replaced(mount: &PlannedMount, before: &[PlannedMount]) -> bool {
 // === impl Means ===
 
 impl Means {
-    /// Starts the keeper of a command.
+    /// Begins to look for the sockets that are hidden from a command.
+    pub(crate) fn sockets(&self, command: &SandboxedCommand) -> PendingSockets {
+        // Without mounts nothing hides them.
+        PendingSockets::begin(self.launcher.is_some() && command.profile != Profile::DangerFull)
+    }
+
+    /// Starts the keeper of a command, from which these sockets are hidden as far as it sees them.
     pub(crate) fn spawn(
         &self,
         command: &SandboxedCommand,
+        sockets: PendingSockets,
         groups: Option<&CommandGroups>,
     ) -> Result<(Kept, Preparation), SandboxError> {
         check(command)?;
-        // Without mounts nothing hides them.
-        let hides_sockets = self.launcher.is_some() && command.profile != Profile::DangerFull;
-        let sockets = PendingSockets::begin(hides_sockets);
         let mut ends = KeeperEnds::open(command)?;
         let group = groups.map(|groups| groups.make(&command.limits)).transpose()?;
         let first = group.as_ref().map(|group| add_group(&mut ends, group)).transpose()?;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tokio::sync::mpsc;
 
+use crate::bound_sockets::PendingSockets;
 use crate::bubblewrap::Bubblewrap;
 use crate::command::SandboxedCommand;
 #[cfg(not(target_os = "linux"))]
@@ -230,7 +231,9 @@ async fn attempt(
     command.environment.set.push(("OUTSIDE".into(), scene.outside.clone().into()));
     command.limits.timeout = Some(TIMEOUT);
     let (sender, mut chunks) = mpsc::channel(CHUNKS_MAX);
-    let (kept, preparation) = means.spawn(&command, groups).map_err(|error| error.to_string())?;
+    // Sockets come and go, and this command looks for none.
+    let started = means.spawn(&command, PendingSockets::begin(false), groups);
+    let (kept, preparation) = started.map_err(|error| error.to_string())?;
     let why = |error| match error {
         SandboxError::Setup(reason) => reason,
         error => error.to_string(),

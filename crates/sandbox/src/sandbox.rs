@@ -110,7 +110,7 @@ impl Sandbox {
         let (inner, command) = (Arc::clone(&self.inner), Arc::clone(command));
         let spawn = move || {
             let groups = inner.groups.get().and_then(Option::as_ref);
-            inner.means.spawn(&command, groups)
+            inner.means.spawn(&command, inner.means.sockets(&command), groups)
         };
         spawn_blocking(spawn).await.map_err(|error| io::Error::other(error.to_string()))?
     }
