@@ -25,6 +25,7 @@ mod listing;
 mod methods;
 mod offers;
 mod overlong;
+mod param_members;
 mod prompts;
 mod reply;
 mod resources;

@@ -5,19 +5,19 @@
 //! and the arguments of a call stay the text that came: the daemon alone reads them, strictly.
 
 use std::borrow::Cow;
-use std::fmt;
 
 use rmcp::model::{
     CallToolRequestParams, ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, Extensions,
     InitializeRequestParams, JsonRpcMessage, ProtocolVersion, RequestId, RequestMetaObject,
 };
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer};
 use serde_json::json;
 use serde_json::value::RawValue;
 
 use moss_sdk::deceptive::quoted;
 
 use crate::in_flight::InFlight;
+use crate::param_members::ParamMembers;
 use crate::revisions::REVISIONS;
 
 /// Longest id that is a text, in bytes.
@@ -25,8 +25,6 @@ pub(crate) const ID_BYTES_MAX: usize = 256;
 /// Longest message without the arguments of its call, in bytes. What rmcp makes of one takes many times its length, and
 /// nothing of the protocol is nearly as long.
 const MESSAGE_BYTES_MAX: usize = 256 * 1024;
-/// Most members of an object that the protocol defines.
-const MEMBERS_MAX: usize = 64;
 /// What names the revision of a request that belongs to no session.
 const REVISION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 /// Requests that may come before anything is agreed on.
@@ -94,10 +92,6 @@ struct MessageParts<'a> {
     error: Option<&'a RawValue>,
 }
 
-/// The members of an object, each as its text; none twice.
-#[derive(Default)]
-struct ParamMembers<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
-
 /// Takes `null` for a value that is there.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'de RawValue>, D::Error> {
     <&RawValue>::deserialize(deserializer).map(Some)
@@ -135,11 +129,7 @@ fn message(line: &[u8], lifecycle: &mut Lifecycle) -> Result<ReadLine, Refusal> 
     })?;
     let params = parts.params.map(|raw| serde_json::from_str::<ParamMembers<'_>>(raw.get()));
     if let Some(message) = too_long(text, parts.method.as_deref(), params.as_ref()) {
-        // A response that nobody reads is one that never came.
-        let Some(_) = parts.method else { return Ok(ReadLine::Nothing) };
-        let short = parts.id.filter(|raw| raw.get().len() <= 2 * ID_BYTES_MAX);
-        let id = short.and_then(|raw| id(raw).ok());
-        return Err(Refusal { id, code: ErrorCode::INVALID_REQUEST, message });
+        return unread(&parts, message);
     }
     let id = parts.id.map(id).transpose()?;
     let refuse = |code, message: String| Refusal { id: id.clone(), code, message };
@@ -182,6 +172,16 @@ fn message(line: &[u8], lifecycle: &mut Lifecycle) -> Result<ReadLine, Refusal> 
     let begins = method == "initialize" || revision == Revision::Complete;
     lifecycle.has_begun |= begins && !PROBES.contains(&method);
     Ok(ReadLine::message(read))
+}
+
+/// What becomes of a message that is not read: a response is one that never came.
+fn unread(parts: &MessageParts<'_>, message: String) -> Result<ReadLine, Refusal> {
+    if parts.method.is_none() {
+        return Ok(ReadLine::Nothing);
+    }
+    let short = parts.id.filter(|raw| raw.get().len() <= 2 * ID_BYTES_MAX);
+    let id = short.and_then(|raw| id(raw).ok());
+    Err(Refusal { id, code: ErrorCode::INVALID_REQUEST, message })
 }
 
 /// Says so where a message is too long without the arguments of its call, before more of it is read.
@@ -250,7 +250,7 @@ fn tools_call(id: &RequestId, params: &ParamMembers<'_>) -> Result<ClientJsonRpc
         None | Some("null") => "{}",
         Some(text) => text,
     };
-    let others = params.0.iter().filter(|(key, _)| key != "arguments");
+    let others = params.iter().filter(|(key, _)| *key != "arguments");
     let others: Vec<String> =
         others.map(|(key, raw)| format!("{}:{}", json!(key), raw.get())).collect();
     let text = format!(
@@ -366,56 +366,5 @@ impl Refusal {
     fn response(&self) -> String {
         let error = json!({ "code": self.code, "message": self.message });
         json!({ "jsonrpc": "2.0", "id": self.id, "error": error }).to_string()
-    }
-}
-
-// === impl ParamMembers ===
-
-impl<'a> ParamMembers<'a> {
-    /// Whether the value of a key is a text, or missing.
-    fn has_text_or_nothing(&self, key: &str) -> bool {
-        self.get(key).is_none_or(|raw| raw.get().starts_with('"') || raw.get() == "null")
-    }
-
-    fn get(&self, key: &str) -> Option<&'a RawValue> {
-        self.0.iter().find(|(known, _)| known == key).map(|(_, raw)| *raw)
-    }
-}
-
-impl<'de: 'a, 'a> Deserialize<'de> for ParamMembers<'a> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct MembersVisitor;
-
-        impl<'de> Visitor<'de> for MembersVisitor {
-            type Value = ParamMembers<'de>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
-
-            fn visit_map<A: MapAccess<'de>>(
-                self,
-                mut map: A,
-            ) -> Result<ParamMembers<'de>, A::Error> {
-                let mut members = ParamMembers::default();
-                while let Some(key) = map.next_key::<BorrowedKey<'de>>()? {
-                    let value = map.next_value::<&'de RawValue>()?;
-                    if members.0.len() == MEMBERS_MAX {
-                        return Err(A::Error::custom(format!("more than {MEMBERS_MAX} keys")));
-                    }
-                    if members.get(&key.0).is_some() {
-                        return Err(A::Error::custom(format!("the key `{}` twice", key.0)));
-                    }
-                    members.0.push((key.0, value));
-                }
-                Ok(members)
-            }
-        }
-
-        /// A key that is copied only where it has escapes.
-        #[derive(serde::Deserialize)]
-        struct BorrowedKey<'a>(#[serde(borrow)] Cow<'a, str>);
-
-        deserializer.deserialize_map(MembersVisitor)
     }
 }

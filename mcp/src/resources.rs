@@ -32,7 +32,7 @@ pub(crate) const FILE_TEMPLATE: &str = "moss://files/{+path}";
 pub(crate) const HISTORY_TEMPLATE: &str = "moss://history/{number}";
 /// Most files on a page.
 const PAGE_MAX: usize = 200;
-/// Most files that are listed at all: clients ask for page after page until there is none. The template reaches the rest,
+/// Most files that are listed at all: clients ask for page after page until there are no more. The template reaches the rest,
 /// and so do completions of it.
 const LISTED_MAX: usize = 1_000;
 /// Longest text of a resource, in bytes: what is longer is read in parts, with the tool.

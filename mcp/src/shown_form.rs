@@ -5,7 +5,7 @@ use rmcp::model::{ClientResult, ElicitRequest, ElicitRequestParams, ElicitResult
 use rmcp::service::{Peer, PeerRequestOptions, RequestHandle, RoleServer, ServiceError};
 use tokio::runtime::Handle;
 
-/// What the client is told of a form that is withdrawn.
+/// The reason that a client gets for a form that is withdrawn.
 const OVER: &str = "the question is over";
 
 /// A form that is shown. Dropped without its reply, it is withdrawn.

@@ -17,7 +17,7 @@ use rustix::io::Errno;
 /// How deep it is gone into a tree: each directory on the way is open meanwhile.
 const DEPTH_MAX: usize = 16;
 /// Most entries that are looked at: a program that still writes keeps nobody busy for ever.
-const STEPS_MAX: u64 = 100_000_000;
+const STEPS_MAX: u64 = 20_000_000;
 /// How directories are opened.
 const DIRECTORY: OFlags = OFlags::DIRECTORY.union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 

@@ -32,10 +32,20 @@ pub(crate) struct Snapshot {
     kept: Vec<KeptPath>,
     /// The permissions of the directories above them, as far as commands write there.
     above: BTreeMap<PathBuf, u32>,
-    /// Where its command writes.
-    written: Vec<PathBuf>,
-    /// The workspace of that, while it runs: what is protected there is so for all of its commands.
-    pub(crate) workspace: Option<PathBuf>,
+    /// What else is known of it, while it runs.
+    plan: Option<SnapshotPlan>,
+}
+
+/// What a command may not change. What is protected in a workspace is so for all of its commands.
+#[derive(Debug, Clone)]
+pub(crate) struct SnapshotPlan {
+    pub(crate) workspace: PathBuf,
+    /// All that is protected, by a mount or by none.
+    pub(crate) protected: BTreeSet<PathBuf>,
+    /// What is compared afterwards.
+    pub(crate) compared: Vec<PathBuf>,
+    /// Where the command writes: nothing elsewhere is compared or restored.
+    pub(crate) written: Vec<PathBuf>,
 }
 
 /// A protected path, and what it held.
@@ -61,11 +71,15 @@ pub struct ComparedPaths {
 // === impl Snapshot ===
 
 impl Snapshot {
+    /// Keeps what a command may not change.
+    pub(crate) fn of(plan: SnapshotPlan) -> Self {
+        Self { plan: Some(plan.clone()), ..Self::take(&plan.compared, &plan.written) }
+    }
+
     /// Keeps what the paths hold that lie where a command writes, whatever leads there. Of more than can be kept the
     /// last ones are only known.
     pub(crate) fn take(paths: &[PathBuf], written: &[PathBuf]) -> Self {
-        let mut snapshot = Self { written: written.to_vec(), ..Self::default() };
-        let mut left = KeepBudget::OF_COMMAND;
+        let (mut snapshot, mut left) = (Self::default(), KeepBudget::OF_COMMAND);
         for path in paths {
             let real = real_of(path);
             // Another command may have put a link there since it was planned.
@@ -139,35 +153,32 @@ impl Snapshot {
             (kept.real.as_path(), if is_lost { &ContentBefore::Unknown } else { &kept.before })
         });
         let held = held.collect();
-        let is_of_same = self.workspace.is_some() && self.workspace == earlier.workspace;
+        let plans = self.plan.take().zip(earlier.plan.as_ref());
+        let Some((own, other)) = plans.filter(|(own, other)| own.workspace == other.workspace)
+        else {
+            return self.replace(&held, |_| false);
+        };
         // What it knew nothing of was not there when it began: gone, it is as before.
         let has_changed = self.replace(&held, |kept| {
-            is_of_same
-                && kept.before != ContentBefore::Missing
-                && earlier.written.iter().any(|root| kept.real.starts_with(root))
+            kept.before != ContentBefore::Missing
+                && !other.has(&kept.path)
+                && other.written.iter().any(|root| kept.real.starts_with(root))
                 && ContentBefore::known_at(&kept.real) == ContentBefore::Missing
         });
-        is_of_same && self.adopt(earlier, compared) || has_changed
-    }
-
-    /// Holds what another command of the same workspace held and this one does not: it was not there when this one
-    /// began, since the other had moved it. Returns whether there is something.
-    fn adopt(&mut self, earlier: &Self, compared: &ComparedPaths) -> bool {
-        let own: BTreeSet<&Path> = self.kept.iter().map(|kept| kept.real.as_path()).collect();
-        let others = earlier.kept.iter().filter(|kept| {
-            self.written.contains(&kept.root)
-                && !kept.real.ancestors().any(|above| own.contains(above))
+        // What this one knows nothing of was not there when it began: the other had moved it.
+        let is_missed = |kept: &&KeptPath| {
+            own.written.contains(&kept.root)
+                && !own.has(&kept.path)
                 && !compared.changed.contains(&kept.path)
-        });
-        let mut others: Vec<_> = others.cloned().collect();
-        let has_others = !others.is_empty();
-        self.kept.append(&mut others);
-        for (path, mode) in &earlier.above {
-            if self.written.iter().any(|root| path.starts_with(root)) {
-                self.above.entry(path.clone()).or_insert(*mode);
-            }
+        };
+        let missed: Vec<_> = earlier.kept.iter().filter(is_missed).cloned().collect();
+        for kept in &missed {
+            self.add_above(&kept.real, &kept.root);
         }
-        has_others
+        let has_missed = !missed.is_empty();
+        self.kept.extend(missed);
+        self.plan = Some(own);
+        has_changed || has_missed
     }
 
     /// Takes note that something may not be there and was moved away. Returns whether that is other than it was held
@@ -206,6 +217,11 @@ impl Snapshot {
             kept.before = before;
         }
         has_changed
+    }
+
+    /// What else is known of its command.
+    pub(crate) fn into_plan(self) -> Option<SnapshotPlan> {
+        self.plan
     }
 
     /// The paths at which nothing was.
@@ -248,7 +264,7 @@ impl Snapshot {
             Ok(KeptPath { path, real, root, before: ContentBefore::decode(message, 0)? })
         };
         let kept = (0..count).map(|_| kept()).collect::<io::Result<_>>()?;
-        // There is none in a record of an older version.
+        // A record of an older version has no more.
         let count = message.number().unwrap_or(0);
         let mut above = || {
             let path = message.text()?.into();
@@ -256,6 +272,15 @@ impl Snapshot {
         };
         let above = (0..count).map(|_| above()).collect::<io::Result<_>>()?;
         Ok(Self { kept, above, ..Self::default() })
+    }
+}
+
+// === impl SnapshotPlan ===
+
+impl SnapshotPlan {
+    /// Whether a path is protected in it, or lies in what is.
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        path.ancestors().any(|around| self.protected.contains(around))
     }
 }
 

@@ -1,5 +1,5 @@
 //! What a protected path held before a command: its content where that is small enough to be kept, otherwise
-//! as much as tells whether it changed.
+//! as much as shows whether it changed.
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -90,7 +90,7 @@ impl ContentBefore {
         })
     }
 
-    /// The same without any content: as much as tells whether it changed.
+    /// The same without any content: as much as shows whether it changed.
     pub(crate) fn known_at(real: &Path) -> Self {
         look(real, known)
     }
@@ -317,7 +317,7 @@ fn closed(found: &ReachedEntry) -> ContentBefore {
     if found.mode & SEARCHABLE == 0 { ContentBefore::of(found) } else { ContentBefore::Unknown }
 }
 
-/// As much of what stands under a name as tells whether it changed.
+/// As much of what stands under a name as shows whether it changed.
 fn known(directory: &ReachedDirectory, name: &OsStr) -> ContentBefore {
     let found = match stat(directory, name) {
         Ok(found) => found,

@@ -49,7 +49,7 @@ pub enum SandboxError {
          `chmod u+rwx {}`, or move it out of the workspace", .path.display(), .closed.display(), .closed.display()
     )]
     Closed {
-        /// What is protected.
+        /// The name that is protected.
         path: PathBuf,
         /// The directory that it lies in and that cannot be looked into.
         closed: PathBuf,

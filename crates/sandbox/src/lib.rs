@@ -54,6 +54,7 @@ mod program;
 mod protected;
 mod reached;
 mod record;
+mod refusing;
 mod repository;
 mod running;
 mod running_snapshots;

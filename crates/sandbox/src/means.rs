@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use crate::bound_sockets::{PendingSockets, is_socket};
 use crate::bubblewrap::Bubblewrap;
 use crate::command::{NetworkMode, Profile, SandboxedCommand};
-use crate::compare::Snapshot;
+use crate::compare::{Snapshot, SnapshotPlan};
 #[cfg(not(target_os = "linux"))]
 use crate::elsewhere::{
     self as system, CommandGroup, CommandGroups, ForkServer, KEEPER, SystemLayers,
@@ -26,6 +26,7 @@ use crate::mounts::PlannedMount;
 use crate::order::{CoverOrder, KeeperOrder};
 use crate::plan::{self, FilePlan};
 use crate::private::PrivateDirectory;
+use crate::refusing::check;
 use crate::repository;
 use crate::running::{Kept, LaunchMessage, Preparation};
 use crate::running_snapshots::HeldSnapshot;
@@ -44,10 +45,6 @@ use crate::{
 const MOUNTS_MAX: usize = 4_096;
 /// The same with bubblewrap, which reads all mounts again for each.
 const BUBBLEWRAP_MOUNTS_MAX: usize = 800;
-/// Most bytes of arguments and environment together; one of them has at most [`WORD_BYTES_MAX`].
-const ARGUMENTS_BYTES_MAX: usize = 2 << 20;
-/// Most bytes of one argument: what Linux accepts.
-const WORD_BYTES_MAX: usize = (128 << 10) - 1;
 /// What is there wherever processes can be looked at.
 const OWN_PROCESS: &str = "/proc/self/stat";
 
@@ -91,49 +88,6 @@ struct KeeperStart {
 fn flatten(environment: &SelectedEnvironment) -> Vec<OsString> {
     let pairs = environment.variables.iter();
     pairs.flat_map(|(name, value)| [name.clone(), value.clone()]).collect()
-}
-
-/// Refuses what cannot be run.
-fn check(command: &SandboxedCommand) -> Result<(), SandboxError> {
-    let refuse = |reason: String| Err(SandboxError::Arguments(reason));
-    let Some(program) = command.arguments.first() else {
-        return refuse("there is no program to run".to_owned());
-    };
-    if program.is_empty() {
-        return refuse("the name of the program is empty".to_owned());
-    }
-    let bytes = |word: &OsString| word.len();
-    if command.arguments.iter().any(|word| word.as_encoded_bytes().contains(&0)) {
-        return refuse("an argument contains a NUL character".to_owned());
-    }
-    if command.arguments.iter().any(|word| bytes(word) > WORD_BYTES_MAX) {
-        let text = format!("an argument is longer than {WORD_BYTES_MAX} bytes");
-        return refuse(format!("{text}: write it to a file first, and pass the path"));
-    }
-    if command.arguments.iter().map(bytes).sum::<usize>() > ARGUMENTS_BYTES_MAX {
-        return refuse(format!("the arguments are longer than {ARGUMENTS_BYTES_MAX} bytes"));
-    }
-    check_directory(&command.files.workspace)?;
-    check_directory(&command.directory)?;
-    let is_within = command.directory.starts_with(&command.files.workspace);
-    if !is_within && command.profile != Profile::DangerFull {
-        let reason = format!("it is not in the workspace {}", command.files.workspace.display());
-        return Err(SandboxError::Directory { path: command.directory.clone(), reason });
-    }
-    Ok(())
-}
-
-fn check_directory(path: &Path) -> Result<(), SandboxError> {
-    let refuse = |reason: String| Err(SandboxError::Directory { path: path.to_owned(), reason });
-    if !path.is_absolute() || path.parent().is_none() {
-        return refuse("its path is not absolute, or is `/`".to_owned());
-    }
-    match path.canonicalize() {
-        Ok(real) if real != path => refuse(format!("a link leads to it: it is {}", real.display())),
-        Ok(real) if !real.is_dir() => refuse("it is no directory".to_owned()),
-        Ok(_) => Ok(()),
-        Err(error) => refuse(error.to_string()),
-    }
 }
 
 /// The error of a program that the sandbox itself needs.
@@ -320,9 +274,14 @@ impl Means {
         };
         // Who may do whatever its user may, may change what others had before.
         let is_kept_in = command.profile != Profile::DangerFull;
-        let written: &[PathBuf] = if is_kept_in { &plan.written } else { &[] };
-        let (workspace, record) = (&command.files.workspace, command.record.as_ref());
-        let held = HeldSnapshot::take(workspace, (&plan.compared, written), record, check)?;
+        let written = if is_kept_in { plan.written.clone() } else { Vec::new() };
+        let snapshot_plan = SnapshotPlan {
+            workspace: command.files.workspace.clone(),
+            protected: plan.ranked.iter().chain(&plan.compared).cloned().collect(),
+            compared: plan.compared.clone(),
+            written,
+        };
+        let held = HeldSnapshot::take(snapshot_plan, command.record.as_ref(), check)?;
         Ok((held, missing))
     }
 

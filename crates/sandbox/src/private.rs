@@ -24,7 +24,8 @@ pub(crate) struct PrivateDirectory {
     path: PathBuf,
     name: OsString,
     parent: OwnedFd,
-    _lock: OwnedFd,
+    /// Missing on file systems that have none: there nobody takes it for one that was left.
+    _lock: Option<OwnedFd>,
 }
 
 /// Removes what killed processes left of this user's.
@@ -87,8 +88,9 @@ impl PrivateDirectory {
         for _ in 0..TRIES_MAX {
             let path = tempfile::Builder::new().prefix(PREFIX).tempdir_in(directory)?.keep();
             let name = path.file_name().unwrap_or_default().to_owned();
-            if let Some(lock) = hold(&parent, &name)? {
-                return Ok(Self { path, name, parent, _lock: lock });
+            match hold(&parent, &name) {
+                Ok(None) => {}
+                lock => return Ok(Self { path, name, parent, _lock: lock.ok().flatten() }),
             }
         }
         Err(io::Error::other("a temporary directory is removed as soon as it is made"))

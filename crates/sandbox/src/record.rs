@@ -11,7 +11,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use crate::compare::{ComparedPaths, Snapshot};
-use crate::running_snapshots::restore_left;
 use crate::wire::{Decoder, Encoder};
 
 /// How names of records end.
@@ -182,7 +181,7 @@ impl LeftCommand {
 
     /// Restores what was compared, and says what that was.
     pub fn restore(&self) -> ComparedPaths {
-        restore_left(&self.snapshot)
+        self.snapshot.restore()
     }
 
     /// Removes its record: all of it is settled.

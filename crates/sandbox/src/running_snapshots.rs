@@ -1,23 +1,29 @@
 //! The snapshots of the commands that run in this process. Each has what was before its command from the disk, where
 //! another command may have changed it by then: whoever ends says to those that began later what was there before it.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use crate::compare::{ComparedPaths, Snapshot, move_aside};
+use crate::compare::{ComparedPaths, Snapshot, SnapshotPlan, move_aside};
 use crate::record::CommandRecord;
 
 /// Those of all workspaces, the oldest first: one may lie in another. It is locked while one is taken, and
 /// while anything is restored.
-static RUNNING: Mutex<RunningSnapshots> = Mutex::new(RunningSnapshots { last: 0, all: Vec::new() });
+static RUNNING: Mutex<RunningSnapshots> =
+    Mutex::new(RunningSnapshots { last: 0, all: Vec::new(), ended: BTreeMap::new() });
+/// Longest time between the look at a workspace for a command and its start.
+const PLANNED_MAX: Duration = Duration::from_secs(60);
 
 #[derive(Debug)]
 struct RunningSnapshots {
     /// The number of the one that was taken last.
     last: u64,
     all: Vec<RunningSnapshot>,
+    /// The workspaces of commands that ended, and what these were not to change: when the last of them did.
+    ended: BTreeMap<(PathBuf, PathBuf), Instant>,
 }
 
 #[derive(Debug)]
@@ -38,16 +44,6 @@ fn lock() -> MutexGuard<'static, RunningSnapshots> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Restores what a command changed whose process is gone: it began before any that runs.
-pub(crate) fn restore_left(snapshot: &Snapshot) -> ComparedPaths {
-    let mut running = lock();
-    let compared = snapshot.restore();
-    for later in &mut running.all {
-        later.learn(|held| held.learn(snapshot, &compared));
-    }
-    compared
-}
-
 /// Moves away what is at a path, without a link being followed: to the same name with `.set-aside-by-moss` behind it,
 /// in the place of what was there. No command that began since then restores it; without a time, none that runs.
 ///
@@ -63,20 +59,34 @@ pub fn set_aside(path: &Path, since: Option<Instant>) -> io::Result<()> {
     Ok(())
 }
 
+// === impl RunningSnapshots ===
+
+impl RunningSnapshots {
+    /// Adds what is there and was not when a command was planned: another one had moved it away, and ended since.
+    fn add_moved(&mut self, plan: &mut SnapshotPlan) {
+        self.ended.retain(|_, at| at.elapsed() < PLANNED_MAX);
+        for (workspace, path) in self.ended.keys() {
+            let is_new = *workspace == plan.workspace && !plan.has(path);
+            if is_new && path.symlink_metadata().is_ok() {
+                plan.protected.insert(path.clone());
+                plan.compared.push(path.clone());
+            }
+        }
+    }
+}
+
 // === impl HeldSnapshot ===
 
 impl HeldSnapshot {
-    /// Takes the snapshot of a command of a workspace that writes beneath some directories, and writes it down where
-    /// there is a record for it. `check` looks at it before.
+    /// Takes the snapshot of a command, and writes it down where there is a record for it. `check` looks at it before.
     pub(crate) fn take<E: From<io::Error>>(
-        workspace: &Path,
-        (paths, written): (&[PathBuf], &[PathBuf]),
+        mut plan: SnapshotPlan,
         record: Option<&CommandRecord>,
         check: impl FnOnce(&mut Snapshot) -> Result<(), E>,
     ) -> Result<Self, E> {
         let mut running = lock();
-        let mut snapshot = Snapshot::take(paths, written);
-        snapshot.workspace = Some(workspace.to_owned());
+        running.add_moved(&mut plan);
+        let mut snapshot = Snapshot::of(plan);
         check(&mut snapshot)?;
         if let Some(record) = record {
             record.write(&snapshot).map_err(|error| {
@@ -99,6 +109,11 @@ impl HeldSnapshot {
         let compared = ended.snapshot.restore();
         for later in &mut running.all[place..] {
             later.learn(|held| held.learn(&ended.snapshot, &compared));
+        }
+        if let Some(SnapshotPlan { workspace, protected, .. }) = ended.snapshot.into_plan() {
+            let at = Instant::now();
+            let known = protected.into_iter().map(|path| ((workspace.clone(), path), at));
+            running.ended.extend(known);
         }
         drop(running);
         compared
@@ -135,7 +150,13 @@ mod tests {
     fn take(root: &Path, names: &[&str], record: Option<&CommandRecord>) -> HeldSnapshot {
         let paths: Vec<_> = names.iter().map(|name| root.join(name)).collect();
         let check = |_: &mut Snapshot| Ok::<_, io::Error>(());
-        HeldSnapshot::take(root, (&paths, &[root.to_owned()]), record, check).unwrap()
+        let plan = SnapshotPlan {
+            workspace: root.to_owned(),
+            protected: paths.iter().cloned().collect(),
+            compared: paths,
+            written: vec![root.to_owned()],
+        };
+        HeldSnapshot::take(plan, record, check).unwrap()
     }
 
     fn write(path: &Path, text: &str) {
@@ -186,6 +207,25 @@ mod tests {
         write(&path, "of the person");
         assert_eq!(later.restore().changed, std::slice::from_ref(&path));
         assert_eq!(fs::read_to_string(&path).unwrap(), "of the person");
+    }
+
+    #[test]
+    fn what_was_moved_away_while_a_command_was_planned_is_held_by_it() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let path = |name: &str| root.join(name);
+        write(&path("sub/hooks"), "old");
+        let earlier = take(&root, &["sub/hooks", "sub/config", "kept"], None);
+        fs::rename(path("sub"), path("moved")).unwrap();
+        // As somebody plans the next command now, to whom it is not there.
+        fs::rename(path("moved"), path("sub")).unwrap();
+        assert_eq!(earlier.restore(), ComparedPaths::default());
+        let later = take(&root, &["kept"], None);
+        write(&path("sub/hooks"), "evil");
+        write(&path("sub/config"), "of its own");
+        assert_eq!(later.restore().restored, [path("sub/hooks")]);
+        assert_eq!(fs::read_to_string(path("sub/hooks")).unwrap(), "old");
+        assert!(path("sub/config").exists(), "it was not there");
     }
 
     #[test]

@@ -55,7 +55,7 @@ impl Sandbox {
     pub async fn detect(options: SandboxOptions) -> Self {
         let SandboxOptions { program, tier_max, launchers } = options;
         // Nobody waits for it: where this process ends first, the next one goes on.
-        std::thread::spawn(private::remove_left);
+        let _ = std::thread::Builder::new().spawn(private::remove_left);
         let (report, means) = probe::detect(program, tier_max, launchers).await;
         Self { inner: Arc::new(Inner { report, means, groups: OnceCell::new() }) }
     }

@@ -22,7 +22,7 @@ pub struct WholeInput {
     written: Notify,
 }
 
-/// Why a text was not written, or not yet. Each goes on from the name of the command.
+/// Why a text was not written, or not yet. Each continues a sentence that begins with the name of the command.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum InputError {
     /// It has ended, or has closed its input.
@@ -68,7 +68,7 @@ fn is_line_end(byte: u8) -> bool {
 // === impl WholeInput ===
 
 impl WholeInput {
-    /// Takes over an input that nothing was written to; closed where there is none.
+    /// Takes over an input that nothing was written to; closed where the command has no input.
     pub fn new(input: Option<CommandInput>) -> Self {
         let state = input.map(|input| InputState { input, rest: Vec::new(), line_bytes: 0 });
         Self { state: Mutex::new(state), written: Notify::new() }

@@ -182,7 +182,7 @@ mod tests {
             let is_protected = path.extension().is_some_and(|end| end == "code-workspace");
             is_protected.then_some(ProtectedKind::Protected)
         };
-        let made = set_aside_new(&files, &kind, &|_| true);
+        let made = set_aside_new(&files, &kind, &|_| true, None);
         assert_eq!((made.set_aside.count(), made.set_aside.held().count()), (1_000, 200));
         let names = std::fs::read_dir(&root).unwrap().map(|entry| entry.unwrap().file_name());
         assert!(names.into_iter().all(|name| name.to_str().unwrap().ends_with("-by-moss")));
