@@ -1,7 +1,7 @@
 //! Removes what commands wrote: trees of any depth, with any permissions, in bounded memory and with few descriptors.
 //! No link is followed, and no other mount is entered. Whoever calls it says by an open directory where that is.
 //!
-//! It goes into a tree no deeper than [`DEPTH_MAX`]. A directory that lies deeper is moved to the top, where the next
+//! It goes into a tree no deeper than 16 levels. A directory that lies deeper is moved to the top, where the next
 //! pass finds it: nothing has to be remembered, and no way back be looked for that somebody may have changed.
 
 use std::ffi::{CStr, CString, OsStr};
@@ -97,16 +97,22 @@ fn open(directory: BorrowedFd<'_>, name: &CStr) -> Result<OwnedFd, Errno> {
     Ok(opened)
 }
 
-/// Opens a directory in another, neither through a link nor on another mount.
+/// Opens a directory in another, neither through a link nor on another mount, where the system can say that.
 #[cfg(target_os = "linux")]
 fn reach(directory: BorrowedFd<'_>, name: &CStr, how: OFlags) -> Result<OwnedFd, Errno> {
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_XDEV;
-    rustix::fs::openat2(directory, name, how | DIRECTORY, Mode::empty(), resolve)
+    match rustix::fs::openat2(directory, name, how | DIRECTORY, Mode::empty(), resolve) {
+        // Linux before 5.6, and containers that know no such call.
+        Err(Errno::NOSYS | Errno::PERM) => reach_on_device(directory, name, how),
+        opened => opened,
+    }
 }
 
-/// Opens a directory in another, neither through a link nor on another file system.
 #[cfg(not(target_os = "linux"))]
-fn reach(directory: BorrowedFd<'_>, name: &CStr, how: OFlags) -> Result<OwnedFd, Errno> {
+use self::reach_on_device as reach;
+
+/// Opens a directory in another, neither through a link nor on another file system.
+fn reach_on_device(directory: BorrowedFd<'_>, name: &CStr, how: OFlags) -> Result<OwnedFd, Errno> {
     let opened = rustix::fs::openat(directory, name, how | DIRECTORY, Mode::empty())?;
     let device = |fd: BorrowedFd<'_>| rustix::fs::fstat(fd).map(|found| found.st_dev);
     if device(directory)? == device(opened.as_fd())? { Ok(opened) } else { Err(Errno::XDEV) }

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::record::CommandRecord;
 use crate::tier::{Tier, UnknownWord};
@@ -86,6 +86,8 @@ pub struct FileView {
     pub masked: Vec<PathBuf>,
     /// Unix sockets that the command may connect to.
     pub sockets: Vec<PathBuf>,
+    /// When the workspace was looked at for all this; none where that is just now.
+    pub looked: Option<Instant>,
 }
 
 /// Where the environment of a command comes from: allowed names of `from`, then `set`.
@@ -161,7 +163,7 @@ impl SandboxedCommand {
         Self {
             arguments: arguments.into_iter().map(Into::into).collect(),
             directory: workspace.clone(),
-            files: FileView { workspace, ..FileView::default() },
+            files: FileView { workspace, looked: Some(Instant::now()), ..FileView::default() },
             profile: Profile::default(),
             network: NetworkMode::default(),
             environment: CommandEnvironment::default(),

@@ -8,6 +8,7 @@ use std::io;
 use std::ops::Bound;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use rustix::fs::FileType;
 
@@ -36,7 +37,7 @@ pub(crate) struct Snapshot {
     plan: Option<SnapshotPlan>,
 }
 
-/// What a command may not change. What is protected in a workspace is so for all of its commands.
+/// What a command may not change, by the rules of when it was planned.
 #[derive(Debug, Clone)]
 pub(crate) struct SnapshotPlan {
     pub(crate) workspace: PathBuf,
@@ -46,6 +47,10 @@ pub(crate) struct SnapshotPlan {
     pub(crate) compared: Vec<PathBuf>,
     /// Where the command writes: nothing elsewhere is compared or restored.
     pub(crate) written: Vec<PathBuf>,
+    /// When the workspace was looked at for it.
+    pub(crate) looked: Instant,
+    /// What other commands had moved away when it was looked at, and what of that is there again.
+    pub(crate) moved: BTreeSet<PathBuf>,
 }
 
 /// A protected path, and what it held.
@@ -144,8 +149,11 @@ impl Snapshot {
     /// Takes what another command held that began before this one, and has ended: what it changed meanwhile is not
     /// what was before. `compared` is what became of that. Returns whether anything is other than it was held to be.
     pub(crate) fn learn(&mut self, earlier: &Self, compared: &ComparedPaths) -> bool {
+        let mut has_opened = false;
         for (path, mode) in &mut self.above {
+            let before = *mode;
             *mode |= earlier.above.get(path).unwrap_or(&0) & OWNER_MODE;
+            has_opened |= before != *mode;
         }
         let held = earlier.kept.iter().map(|kept| {
             // What nobody could restore is no more what was before than what is there.
@@ -153,10 +161,12 @@ impl Snapshot {
             (kept.real.as_path(), if is_lost { &ContentBefore::Unknown } else { &kept.before })
         });
         let held = held.collect();
-        let plans = self.plan.take().zip(earlier.plan.as_ref());
-        let Some((own, other)) = plans.filter(|(own, other)| own.workspace == other.workspace)
-        else {
-            return self.replace(&held, |_| false);
+        let is_same = |own: &SnapshotPlan| {
+            earlier.plan.as_ref().is_some_and(|other| own.workspace == other.workspace)
+        };
+        let own = self.plan.take_if(|own| is_same(own));
+        let Some((own, other)) = own.zip(earlier.plan.as_ref()) else {
+            return self.replace(&held, |_| false) | has_opened;
         };
         // What it knew nothing of was not there when it began: gone, it is as before.
         let has_changed = self.replace(&held, |kept| {
@@ -165,9 +175,10 @@ impl Snapshot {
                 && other.written.iter().any(|root| kept.real.starts_with(root))
                 && ContentBefore::known_at(&kept.real) == ContentBefore::Missing
         });
-        // What this one knows nothing of was not there when it began: the other had moved it.
+        // What was there when this one began is left to its own rules.
         let is_missed = |kept: &&KeptPath| {
             own.written.contains(&kept.root)
+                && own.moved.contains(&kept.path)
                 && !own.has(&kept.path)
                 && !compared.changed.contains(&kept.path)
         };
@@ -178,7 +189,15 @@ impl Snapshot {
         let has_missed = !missed.is_empty();
         self.kept.extend(missed);
         self.plan = Some(own);
-        has_changed || has_missed
+        has_changed || has_missed || has_opened
+    }
+
+    /// Which of the paths it has are gone, as far as another plan has them not.
+    pub(crate) fn gone<'a>(&'a self, plan: &'a SnapshotPlan) -> impl Iterator<Item = &'a Path> {
+        let is_same = self.plan.as_ref().is_some_and(|own| own.workspace == plan.workspace);
+        let unknown = self.kept.iter().filter(move |kept| is_same && !plan.has(&kept.path));
+        let gone = unknown.filter(|kept| kept.real.symlink_metadata().is_err());
+        gone.map(|kept| kept.path.as_path())
     }
 
     /// Takes note that something may not be there and was moved away. Returns whether that is other than it was held
@@ -280,7 +299,8 @@ impl Snapshot {
 impl SnapshotPlan {
     /// Whether a path is protected in it, or lies in what is.
     pub(crate) fn has(&self, path: &Path) -> bool {
-        path.ancestors().any(|around| self.protected.contains(around))
+        let is_in = |around: &Path| self.protected.contains(around);
+        path.ancestors().any(is_in) || self.compared.iter().any(|one| path.starts_with(one))
     }
 }
 

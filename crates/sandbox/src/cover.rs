@@ -92,7 +92,13 @@ pub(crate) fn cover(
     let is_kept = |path: &&PathBuf| !cover.replaceable.contains(*path);
     let is_read_only = |path: &&PathBuf| cover.read_only.contains(*path);
     let covers = CoverOrder {
-        masked: masks.iter().map(|mask| mask.at().to_owned()).collect(),
+        // Whoever has a socket makes it anew when it starts again, which ends no command.
+        masked: masks
+            .iter()
+            .map(PlannedMount::at)
+            .filter(|at| !is_socket(at))
+            .map(Path::to_owned)
+            .collect(),
         protected: cover.ranked.iter().filter(is_read_only).filter(is_kept).cloned().collect(),
         missing: cover.compared.iter().filter(is_kept).cloned().collect(),
     };

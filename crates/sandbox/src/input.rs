@@ -3,6 +3,7 @@
 use std::io::{self, PipeWriter};
 use std::os::fd::OwnedFd;
 
+use rustix::termios::{LocalModes, Termios, tcgetattr};
 use tokio::net::unix::pipe;
 
 use crate::terminal::END_OF_INPUT;
@@ -29,8 +30,10 @@ impl CommandInput {
         Ok(Self { sender, is_terminal: true })
     }
 
-    pub(crate) fn is_terminal(&self) -> bool {
-        self.is_terminal
+    /// Whether a long line that is written now loses a part: a terminal whose program reads line by line.
+    pub(crate) fn cuts_lines(&self) -> bool {
+        let reads_lines = |modes: Termios| modes.local_modes.contains(LocalModes::ICANON);
+        self.is_terminal && tcgetattr(&self.sender).map_or(true, reads_lines)
     }
 
     /// Writes a part of what is left, as much as there is room for, and takes it off; waits for room.

@@ -1,11 +1,12 @@
 //! Starts the keepers of commands: what a command asks for becomes a plan of what it sees, an order
 //! for its keeper, and a process.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use crate::bound_sockets::{PendingSockets, is_socket};
 use crate::bubblewrap::Bubblewrap;
@@ -280,6 +281,8 @@ impl Means {
             protected: plan.ranked.iter().chain(&plan.compared).cloned().collect(),
             compared: plan.compared.clone(),
             written,
+            looked: command.files.looked.unwrap_or_else(Instant::now),
+            moved: BTreeSet::new(),
         };
         let held = HeldSnapshot::take(snapshot_plan, command.record.as_ref(), check)?;
         Ok((held, missing))

@@ -59,8 +59,9 @@ impl CommandRecord {
         Self { inner: Arc::new(RecordInner { directory, known, written: Mutex::default() }) }
     }
 
-    /// Writes it, and keeps it locked.
+    /// Writes it, and keeps it locked. One of an attempt to start the command that failed is removed.
     pub(crate) fn write(&self, snapshot: &Snapshot) -> io::Result<()> {
+        self.settled();
         let (file, path) = self.write_unfinished(snapshot)?;
         let finished = path.with_extension(RECORD.trim_start_matches('.'));
         finish(&path, &finished)?;

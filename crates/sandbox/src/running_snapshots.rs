@@ -62,16 +62,21 @@ pub fn set_aside(path: &Path, since: Option<Instant>) -> io::Result<()> {
 // === impl RunningSnapshots ===
 
 impl RunningSnapshots {
-    /// Adds what is there and was not when a command was planned: another one had moved it away, and ended since.
+    /// Adds what is there and was not when a command was planned: another one had moved it away, and ended since. Of
+    /// what those have moved away that still run it is noted only.
     fn add_moved(&mut self, plan: &mut SnapshotPlan) {
         self.ended.retain(|_, at| at.elapsed() < PLANNED_MAX);
-        for (workspace, path) in self.ended.keys() {
+        let ended = self.ended.iter().filter(|(_, at)| **at >= plan.looked);
+        let ended: Vec<_> = ended.map(|((workspace, path), _)| (workspace, path)).collect();
+        for (workspace, path) in ended {
             let is_new = *workspace == plan.workspace && !plan.has(path);
             if is_new && path.symlink_metadata().is_ok() {
-                plan.protected.insert(path.clone());
                 plan.compared.push(path.clone());
             }
         }
+        let running = self.all.iter();
+        let gone = running.flat_map(|one| one.snapshot.gone(plan).map(Path::to_owned)).collect();
+        plan.moved = gone;
     }
 }
 
@@ -142,12 +147,22 @@ impl RunningSnapshot {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::fs;
 
     use super::*;
     use crate::record::LeftCommand;
 
     fn take(root: &Path, names: &[&str], record: Option<&CommandRecord>) -> HeldSnapshot {
+        looked_at(Instant::now(), root, names, record)
+    }
+
+    fn looked_at(
+        looked: Instant,
+        root: &Path,
+        names: &[&str],
+        record: Option<&CommandRecord>,
+    ) -> HeldSnapshot {
         let paths: Vec<_> = names.iter().map(|name| root.join(name)).collect();
         let check = |_: &mut Snapshot| Ok::<_, io::Error>(());
         let plan = SnapshotPlan {
@@ -155,6 +170,8 @@ mod tests {
             protected: paths.iter().cloned().collect(),
             compared: paths,
             written: vec![root.to_owned()],
+            looked,
+            moved: BTreeSet::new(),
         };
         HeldSnapshot::take(plan, record, check).unwrap()
     }
@@ -218,14 +235,54 @@ mod tests {
         let earlier = take(&root, &["sub/hooks", "sub/config", "kept"], None);
         fs::rename(path("sub"), path("moved")).unwrap();
         // As somebody plans the next command now, to whom it is not there.
+        let looked = Instant::now();
         fs::rename(path("moved"), path("sub")).unwrap();
         assert_eq!(earlier.restore(), ComparedPaths::default());
-        let later = take(&root, &["kept"], None);
+        let later = looked_at(looked, &root, &["kept"], None);
         write(&path("sub/hooks"), "evil");
         write(&path("sub/config"), "of its own");
         assert_eq!(later.restore().restored, [path("sub/hooks")]);
         assert_eq!(fs::read_to_string(path("sub/hooks")).unwrap(), "old");
         assert!(path("sub/config").exists(), "it was not there");
+    }
+
+    #[test]
+    fn what_rules_allow_by_now_is_left_to_the_command_that_may_write_it() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let path = |name: &str| root.join(name);
+        write(&path("settings"), "old");
+        // One has ended, another one still runs, and both were planned by the rules of before.
+        take(&root, &["settings"], None).restore();
+        let running = take(&root, &["settings"], None);
+        let allowed = take(&root, &["kept"], None);
+        write(&path("settings"), "new");
+        drop(running);
+        assert_eq!(allowed.restore(), ComparedPaths::default());
+        let running = take(&root, &["settings"], None);
+        let allowed = take(&root, &["kept"], None);
+        assert_eq!(running.restore(), ComparedPaths::default());
+        write(&path("settings"), "newer");
+        assert_eq!(allowed.restore(), ComparedPaths::default());
+        assert_eq!(fs::read_to_string(path("settings")).unwrap(), "newer");
+    }
+
+    #[test]
+    fn a_command_of_another_workspace_changes_nothing_of_what_is_known() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let [one, two] = ["one", "two"].map(|name| root.join(name));
+        write(&one.join("sub/hooks"), "old");
+        write(&two.join("config"), "old");
+        let earliest = take(&one, &["sub/hooks"], None);
+        fs::rename(one.join("sub"), one.join("moved")).unwrap();
+        let other = take(&two, &["config"], None);
+        let later = take(&one, &["kept"], None);
+        other.restore();
+        fs::rename(one.join("moved"), one.join("sub")).unwrap();
+        earliest.restore();
+        write(&one.join("sub/hooks"), "evil");
+        assert_eq!(later.restore().restored, [one.join("sub/hooks")]);
     }
 
     #[test]

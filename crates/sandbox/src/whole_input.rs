@@ -58,6 +58,8 @@ struct InputState {
     rest: Vec<u8>,
     /// How many bytes the last line has, of all texts, that no line break ended.
     line_bytes: usize,
+    /// Whether it is closed once nothing is left of the last text.
+    closes: bool,
 }
 
 /// What ends a line of a terminal: Return is a carriage return.
@@ -70,7 +72,8 @@ fn is_line_end(byte: u8) -> bool {
 impl WholeInput {
     /// Takes over an input that nothing was written to; closed where the command has no input.
     pub fn new(input: Option<CommandInput>) -> Self {
-        let state = input.map(|input| InputState { input, rest: Vec::new(), line_bytes: 0 });
+        let state =
+            input.map(|input| InputState { input, rest: Vec::new(), line_bytes: 0, closes: false });
         Self { state: Mutex::new(state), written: Notify::new() }
     }
 
@@ -103,7 +106,7 @@ impl WholeInput {
         // Whoever holds it writes another text.
         let state = timeout_at(deadline, self.state.lock()).await;
         let mut open = state.map_err(|_| InputError::Unread)?;
-        let state = open.as_mut().ok_or(InputError::Closed)?;
+        let state = open.as_mut().filter(|state| !state.closes).ok_or(InputError::Closed)?;
         state.check(text)?;
         match timeout_at(deadline, state.write_rest()).await {
             Ok(rest) => rest.map_err(|_| InputError::Closed)?,
@@ -114,6 +117,7 @@ impl WholeInput {
             Ok(written) => written.map_err(|_| InputError::Closed)?,
             Err(_) if state.rest.is_empty() => return Err(InputError::Unread),
             Err(_) => {
+                state.closes = close;
                 let (bytes, written) = (text.len(), text.len() - state.rest.len());
                 return Err(InputError::Late { written, bytes });
             }
@@ -127,10 +131,15 @@ impl WholeInput {
     /// Writes what is left of texts that were not read in time, for as long as it is polled.
     pub async fn write_rests(&self) -> Infallible {
         loop {
-            if let Some(state) = self.state.lock().await.as_mut() {
+            let mut open = self.state.lock().await;
+            if let Some(state) = open.as_mut() {
                 // A command that reads no more is found by the next text.
                 let _ = state.write_rest().await;
+                if state.closes && state.rest.is_empty() {
+                    open.take();
+                }
             }
+            drop(open);
             self.written.notified().await;
         }
     }
@@ -145,7 +154,7 @@ impl WholeInput {
 
 impl InputState {
     fn check(&self, text: &str) -> Result<(), InputError> {
-        if !self.input.is_terminal() {
+        if !self.input.cuts_lines() {
             return Ok(());
         }
         let mut lines = text.as_bytes().split(|byte| is_line_end(*byte)).map(<[u8]>::len);
@@ -165,6 +174,8 @@ impl InputState {
         self.input.write_some(&mut left).await?;
         left.clone_into(&mut self.rest);
         self.line_bytes = match text.bytes().rev().position(is_line_end) {
+            // What is read byte by byte makes no line.
+            _ if !self.input.cuts_lines() => 0,
             Some(bytes) => bytes,
             None => self.line_bytes + text.len(),
         };

@@ -74,7 +74,7 @@ async fn a_text_that_is_read_late_is_whole_before_the_next_one() {
     assert_eq!(input.check(&first), Ok(()), "a pipe has no lines");
     // Its reader waits, so that neither ends by itself.
     let moment = Duration::from_millis(300);
-    let late = input.write(&first, true, moment).await.unwrap_err();
+    let late = input.write(&first, false, moment).await.unwrap_err();
     let InputError::Late { written, bytes } = late else { panic!("{late:?}") };
     assert!(written > 0 && written < bytes && bytes == first.len(), "{written}");
     assert_eq!(input.write("never", false, moment).await, Err(InputError::Unread));
@@ -89,4 +89,43 @@ async fn a_text_that_is_read_late_is_whole_before_the_next_one() {
     input.write("second", true, PATIENCE).await.unwrap();
     running.wait().await.unwrap();
     assert_eq!(place.read("got"), first + "second");
+}
+
+#[tokio::test]
+async fn an_input_is_closed_behind_a_text_that_is_read_late() {
+    let place = Place::new();
+    let (running, input) = copying(&place, false).await;
+    let input = WholeInput::new(Some(input));
+    let text = "text ".repeat(100_000);
+    let late = input.write(&text, true, Duration::from_millis(300)).await;
+    assert!(matches!(late, Err(InputError::Late { .. })), "{late:?}");
+    assert_eq!(input.write("never", false, PATIENCE).await, Err(InputError::Closed));
+    fs::write(place.root.join("go"), "").unwrap();
+    tokio::select! {
+        never = input.write_rests() => match never {},
+        // It reads to the end.
+        ended = running.wait() => drop(ended.unwrap()),
+    }
+    assert_eq!(place.read("got"), text);
+}
+
+#[tokio::test]
+async fn a_terminal_that_is_read_byte_by_byte_takes_long_lines() {
+    let place = Place::new();
+    let mut command =
+        place.shell("stty raw -echo; touch ready; head -c 6000 > got; stty cooked; cat");
+    command.has_terminal = true;
+    let mut running = start(Way::Own, command).await;
+    let input = WholeInput::new(running.take_input());
+    eventually("it is ready", || place.root.join("ready").exists()).await;
+    let text = "x".repeat(6_000);
+    input.write(&text, false, PATIENCE).await.unwrap();
+    eventually("it is read", || {
+        place.root.join("got").metadata().is_ok_and(|got| got.len() == text.len() as u64)
+    })
+    .await;
+    eventually("lines are read", || input.check(&text) == Err(InputError::LongLine(6_000))).await;
+    input.close().await;
+    running.wait().await.unwrap();
+    assert_eq!(place.read("got"), text);
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use moss_sandbox::{FileView, add_other_names, find_protected};
 use moss_sdk::command::{AlteredFile, FileFate};
@@ -65,12 +65,13 @@ impl Effects {
             let policy = scope.workspace.policy.load_full();
             let kinds = FileKinds::new(&effects, Arc::clone(&policy));
             let kind = |relative: &Path| kinds.of(relative);
+            let looked = Some(Instant::now());
             let found = find_protected(root, ENTRIES_MAX, &kind);
             let Setup { dirs, config_file, admin_policies, secrets, .. } = &scope.daemon.setup;
             let own = [&dirs.config, &dirs.state, &dirs.code, &dirs.runtime, &dirs.admin];
             let named = secrets.iter().chain(admin_policies).chain(config_file);
             let home = std::env::home_dir();
-            let mut view = FileView { workspace: root.to_owned(), ..FileView::default() };
+            let mut view = FileView { workspace: root.to_owned(), looked, ..FileView::default() };
             let environment: Vec<_> = std::env::vars_os().collect();
             view.writable = FileView::caches(home.as_deref(), &environment);
             view.writable.extend(named_caches(policy.caches(), home.as_deref()));
