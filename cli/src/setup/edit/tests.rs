@@ -191,7 +191,7 @@ const CHANGED: &[(&str, &str, &[&str])] = &[
          [mcp_servers.moss.env]\nA = \"1\" # kept\n\n[mcp_servers.moss.tools.patch]\napproval_mode = \"approve\"\n\n[other]\nx = 1\n",
         &[
             "[mcp_servers.moss] # mine",
-            "\"  # the \"newest\" # one\n",
+            "  # the \"newest\" # one\n",
             "] # small\n",
             "# slow disk\nstartup_timeout_sec = 20",
             "A = \"1\" # kept",
