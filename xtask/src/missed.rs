@@ -10,10 +10,6 @@ pub const MISSED: &[(&str, &str)] = &[
         "this run has 1.35; five others of that day had 1.26 to 1.35, with a median of 1.29",
     ),
     (
-        "plugins: in process, component in Rust",
-        "with moss the plugin sees a directory and is refused a file in it, the bare engine shows it none",
-    ),
-    (
         "search: grep_search, a word, ripgrep 13.0.0",
         "the lines that match are read from their files and returned, ripgrep only counts them",
     ),
