@@ -657,14 +657,20 @@ async fn tools_that_are_not_listed_are_found_and_called() {
     assert_eq!(called["result"]["structuredContent"], json!({}));
 }
 
-#[tokio::test]
-async fn the_roots_of_a_client_are_asked_for_once() {
+/// A client that says that it has roots.
+async fn with_roots() -> Client {
     let mut client = Client::new(ToolSet::All);
     let mut hello = initialize("2025-06-18");
     hello["params"]["capabilities"] = json!({ "roots": {} });
     client.send(&hello).await;
     client.next().await;
     client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    client
+}
+
+#[tokio::test]
+async fn the_roots_of_a_client_are_asked_for_once() {
+    let mut client = with_roots().await;
     let asked = client.next().await;
     assert_eq!(asked["method"], "roots/list");
     let roots = json!({ "roots": [{ "uri": "file:///a" }, { "uri": "file:///b", "name": "b" }] });
@@ -677,12 +683,7 @@ async fn the_roots_of_a_client_are_asked_for_once() {
 
 #[tokio::test(start_paused = true)]
 async fn a_client_that_names_its_roots_too_late_gets_no_other_directory() {
-    let mut client = Client::new(ToolSet::All);
-    let mut hello = initialize("2025-06-18");
-    hello["params"]["capabilities"] = json!({ "roots": {} });
-    client.send(&hello).await;
-    client.next().await;
-    client.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" })).await;
+    let mut client = with_roots().await;
     let call = |id: u64| {
         let params = json!({ "name": "echo" });
         json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params })

@@ -237,6 +237,10 @@ mod tests {
 
         let record = CommandRecord::new(records.clone(), None);
         record.write(&Snapshot::default()).unwrap();
+        // Of a start that is tried again one is left, which is held.
+        record.write(&Snapshot::default()).unwrap();
+        assert_eq!(fs::read_dir(&records).unwrap().count(), 1);
+        assert!(LeftCommand::find(&records).unwrap().is_empty());
         record.settled();
         assert_eq!(fs::read_dir(&records).unwrap().count(), 0);
     }

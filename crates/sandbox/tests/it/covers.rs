@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -216,6 +217,32 @@ async fn a_file_that_is_written_in_its_place_ends_no_command() {
         place.write("go", "");
         let end = running.wait().await.unwrap();
         assert_eq!((end.cause, end.disturbance), (EndCause::Ended, None), "{way}");
+    }
+}
+
+#[tokio::test]
+async fn a_hidden_socket_that_is_made_anew_ends_no_command() {
+    for way in FULL {
+        let place = Place::new();
+        let home = place.root.with_file_name("home");
+        let socket = home.join(".cargo/server");
+        fs::create_dir_all(home.join(".cargo")).unwrap();
+        let listener = UnixListener::bind(&socket).unwrap();
+        // The keeper looks at all that is covered five times a second.
+        let mut command = place.shell(
+            "touch begun; until [ -e go ]; do sleep 0.01; done; sleep 1; ls ~/.cargo > seen",
+        );
+        command.environment.from =
+            vec![("PATH".into(), "/usr/bin:/bin".into()), ("HOME".into(), home.into())];
+        let running = start(way, command).await;
+        eventually("it runs", || place.root.join("begun").exists()).await;
+        drop(listener);
+        fs::remove_file(&socket).unwrap();
+        let _again = UnixListener::bind(&socket).unwrap();
+        place.write("go", "");
+        let end = running.wait().await.unwrap();
+        assert_eq!((end.cause, end.disturbance), (EndCause::Ended, None), "{way}");
+        assert_eq!(place.read("seen"), "server\n", "{way}");
     }
 }
 
