@@ -18,7 +18,7 @@ use serde_json::Value;
 use tokio::io::AsyncWriteExt as _;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::UnixListenerStream;
-use tonic::{Request, Response, Status};
+use tonic::{Code, Request, Response, Status};
 
 use self::plugin::BareComponent;
 
@@ -27,7 +27,7 @@ use self::plugin::BareComponent;
 pub(crate) struct ResponseSize {
     /// Name of the tool.
     pub(crate) tool: String,
-    /// The bytes of the whole message.
+    /// The bytes of the whole message; of a refusal, those of its text and of its details.
     pub(crate) bytes: usize,
 }
 
@@ -114,10 +114,21 @@ impl Bare {
         Ok(())
     }
 
+    /// Makes a refusal as long as the daemon's.
+    fn refusal(&self, call: &v1::Call) -> Status {
+        const MESSAGE: &str = "denied";
+        let missing = self.wanted(&call.tool).saturating_sub(MESSAGE.len());
+        Status::with_details(Code::PermissionDenied, MESSAGE, vec![b' '; missing].into())
+    }
+
+    /// How long the daemon's answer to a call of a tool is.
+    fn wanted(&self, tool: &str) -> usize {
+        self.answers.iter().find(|answer| answer.tool == tool).map_or(0, |answer| answer.bytes)
+    }
+
     /// Makes an answer as long as the daemon's.
     fn answer(&self, call: v1::Call, output_json: String) -> v1::CallToolResponse {
-        let wanted = self.answers.iter().find(|answer| answer.tool == call.tool);
-        let wanted = wanted.map_or(0, |answer| answer.bytes);
+        let wanted = self.wanted(&call.tool);
         let mut result = v1::CallResult {
             tool: call.tool,
             outcome: v1::Outcome::Ok.into(),
@@ -141,7 +152,7 @@ impl ToolService for Bare {
     ) -> Result<Response<v1::CallToolResponse>, Status> {
         let call = request.into_inner().call.ok_or_else(|| Status::invalid_argument("no call"))?;
         if call.tool == "delete_file" {
-            return Err(Status::permission_denied("denied"));
+            return Err(self.refusal(&call));
         }
         let output =
             self.work(&call).await.map_err(|error| Status::internal(format!("{error:#}")))?;

@@ -69,6 +69,11 @@ async fn calls(place: &Testbed, caller: &BenchClient) -> Result<Vec<Row>> {
         let bytes = done(one(caller, call, 0).await?)?.encoded_len();
         answers.push(ResponseSize { tool: call.0.to_owned(), bytes });
     }
+    let Err(refusal) = caller.call(DELETE.0, DELETE.1(0)).await else {
+        bail!("a deletion is not refused");
+    };
+    let bytes = refusal.message().len() + refusal.details().len();
+    answers.push(ResponseSize { tool: DELETE.0.to_owned(), bytes });
     let (bare, bare_caller) = ServerProcess::bare(place, &answers).await?;
     drop(bare_caller);
     let figures = vec![
