@@ -176,11 +176,9 @@ impl Metrics {
 
     /// Counts a call that ended. The tool is one of the catalog, or [`moss_dispatch::operations::UNKNOWN_TOOL`].
     pub fn call_ended(&self, tool: &str, outcome: &'static str, duration: Duration) {
-        let tool = tool.to_owned();
-        self.durations
-            .get_or_create(&ToolLabel { tool: tool.clone() })
-            .observe(duration.as_secs_f64());
-        self.calls.get_or_create(&CallLabels { tool, outcome }).inc();
+        let label = ToolLabel { tool: tool.to_owned() };
+        self.durations.get_or_create(&label).observe(duration.as_secs_f64());
+        self.calls.get_or_create(&CallLabels { tool: label.tool, outcome }).inc();
     }
 
     /// Counts a confirmation that is over.

@@ -19,6 +19,8 @@ const COMPILED_BYTES_MAX: usize = 10 << 20;
 #[derive(Debug, Clone)]
 pub(super) struct Globs {
     globs: RegexSet,
+    /// The names themselves, where no glob says more than one: most rules name tools so, and every call asks.
+    names: Option<Box<[Box<str>]>>,
     /// Whether other spellings of a name make no difference.
     ignore_spelling: bool,
     /// The globs in the form in which spellings are compared, where that is another one.
@@ -122,11 +124,17 @@ impl Globs {
         let has_forms = ignore_spelling && !globs.iter().all(|glob| glob.is_ascii());
         let folded: Vec<_> = globs.iter().map(|glob| folded(glob).into()).collect();
         let folded = has_forms.then(|| compile(&folded)).transpose()?;
+        let is_plain =
+            over == Over::Names && !globs.iter().any(|glob| glob.contains(GLOB_CHARACTERS));
+        let names = is_plain.then(|| globs.iter().map(|glob| (*glob).into()).collect());
         let globs = compile(&globs.iter().map(|glob| Cow::Borrowed(*glob)).collect::<Vec<_>>())?;
-        Ok(Self { globs, ignore_spelling, folded })
+        Ok(Self { globs, names, ignore_spelling, folded })
     }
 
     pub(super) fn is_match(&self, name: &str) -> bool {
+        if let Some(names) = &self.names {
+            return names.iter().any(|known| **known == *name);
+        }
         self.globs.is_match(name) || self.ignore_spelling && self.matches_spelling(name)
     }
 
@@ -144,6 +152,21 @@ impl Globs {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_are_written_out_match_themselves_alone() {
+        let globs = Globs::new(&["read_file", "a.b", "ä"], Over::Names).unwrap();
+        for (name, is_named) in
+            [("read_file", true), ("a.b", true), ("ä", true), ("axb", false), ("Read_file", false)]
+        {
+            assert_eq!(globs.is_match(name), is_named, "{name}");
+            let mixed = Globs::new(&["read_file", "a.b", "ä", "other*"], Over::Names).unwrap();
+            assert_eq!(mixed.is_match(name), is_named, "{name}");
+        }
+        for name in ["read_fil", "read_files", "", "a.b\n"] {
+            assert!(!globs.is_match(name), "{name:?}");
+        }
+    }
 
     fn matches(glob: &str, over: Over, name: &str) -> bool {
         Globs::new(&[glob], over).unwrap().is_match(name)

@@ -344,16 +344,20 @@ impl Decision {
         let says_more = matches!(self.rule.layer, Layer::Drift | Layer::Command);
         (self.verdict, self.protected, self.for_person, says_more)
     }
+
+    /// What becomes of the effect, as a predicate: the rule goes with it.
+    pub fn verb(&self) -> &'static str {
+        match self.verdict {
+            Verdict::Allow => "allowed",
+            Verdict::Ask => "needs a confirmation",
+            Verdict::Deny => "denied",
+        }
+    }
 }
 
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let verb = match self.verdict {
-            Verdict::Allow => "allowed",
-            Verdict::Ask => "needs a confirmation",
-            Verdict::Deny => "denied",
-        };
-        write!(f, "{verb} {}", self.rule)
+        write!(f, "{} {}", self.verb(), self.rule)
     }
 }
 

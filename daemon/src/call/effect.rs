@@ -304,8 +304,9 @@ impl Effects {
     }
 
     fn denied(&self, decision: &Decision) -> CallError {
-        let message = format!("{} is {decision}", self.scope.call.tool());
-        CallError::Denied { message, rule: Some(decision.rule.to_string()) }
+        let rule = decision.rule.to_string();
+        let message = format!("{} is {} {rule}", self.scope.call.tool(), decision.verb());
+        CallError::Denied { message, rule: Some(rule) }
     }
 
     /// Makes the error that a tool in between gets, and remembers what ends the call.

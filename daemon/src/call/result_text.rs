@@ -94,7 +94,11 @@ fn is_escaped(byte: u8) -> bool {
 
 /// Finds the bytes that do not stand for themselves: a bit for each, the lowest for the first one.
 fn escaped_in(block: &[u8; BLOCK_BYTES]) -> u64 {
-    let flags = block.map(|byte| u8::from(is_escaped(byte)));
+    let mut flags = [0_u8; BLOCK_BYTES];
+    // A loop, whatever is inlined: `map` over so many may become a call for each.
+    for (flag, byte) in flags.iter_mut().zip(block) {
+        *flag = u8::from(is_escaped(*byte));
+    }
     let (words, _) = flags.as_chunks();
     let mut found = [0; size_of::<u64>()];
     for (found, word) in found.iter_mut().zip(words) {
