@@ -47,7 +47,8 @@ struct WrittenResult<'a> {
 /// What stands for `structuredContent` until [`written`]; none where the text cannot be written as it is.
 pub(crate) fn first_text(output: &str) -> Option<Value> {
     // Texts on several lines are not how the daemon writes them.
-    let is_line = output.starts_with('{') && !output.contains(['\n', '\r']);
+    let is_line =
+        output.starts_with('{') && memchr::memchr2(b'\n', b'\r', output.as_bytes()).is_none();
     is_line.then(|| Value::Object(Map::from_iter([(FIRST_TEXT.to_owned(), Value::Null)])))
 }
 
