@@ -16,6 +16,7 @@ mod lines;
 pub mod matching;
 mod project;
 mod replacing;
+mod result_page;
 pub mod roots;
 mod search;
 mod splices;

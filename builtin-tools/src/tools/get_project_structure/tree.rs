@@ -84,6 +84,11 @@ struct TreeBudget {
     bytes: usize,
 }
 
+/// Most bytes of a tree, or of a page of one, that may have so many lines.
+fn bytes_max(lines_max: usize) -> usize {
+    BYTES_MAX.max(lines_max.saturating_mul(LINE_BYTES))
+}
+
 // === impl Tree ===
 
 impl<'a> Tree<'a> {
@@ -154,7 +159,7 @@ impl<'a> Tree<'a> {
 
     /// Draws the tree, with at most so many lines but for those of the first level.
     pub(super) fn draw(&mut self, lines_max: usize) -> Drawn {
-        self.open(TreeBudget { lines: lines_max, bytes: BYTES_MAX.max(lines_max * LINE_BYTES) });
+        self.open(TreeBudget { lines: lines_max, bytes: bytes_max(lines_max) });
         let mut text = String::new();
         let mut named = 0;
         self.draw_inside(0, 0, &mut text, &mut named);
