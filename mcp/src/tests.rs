@@ -18,8 +18,8 @@ mod sessions;
 
 use crate::lines::LINE_BYTES_MAX;
 use crate::{
-    BackendOpener, CallFault, CallNote, ClientForm, CommandArtifact, FormReply, McpOptions,
-    McpServer, ToolBackend, ToolSet, ToolUse, UseReply, clarify, serve_lines,
+    BackendOpener, CallFault, CallNote, ClientForm, CommandArtifact, DeniedEffect, FormReply,
+    McpOptions, McpServer, ToolBackend, ToolSet, ToolUse, UseReply, clarify, serve_lines,
 };
 
 /// Longest wait for anything.
@@ -31,6 +31,7 @@ pub(crate) const WAIT_MAX: Duration = Duration::from_secs(20);
 pub(crate) struct Recorded {
     tools: Mutex<Vec<Value>>,
     pub(crate) uses: Mutex<Vec<ToolUse>>,
+    pub(crate) denials: Mutex<Vec<(ToolUse, DeniedEffect)>>,
     roots: Mutex<Vec<Vec<String>>>,
     changes: watch::Sender<u64>,
     /// Is told when a call of `hang` is dropped.
@@ -94,6 +95,7 @@ impl Recorded {
         Self {
             tools: Mutex::new(tools.map(|(name, is)| definition(name, is)).to_vec()),
             uses: Mutex::default(),
+            denials: Mutex::default(),
             roots: Mutex::default(),
             changes: watch::Sender::new(0),
             hung: Mutex::default(),
@@ -155,6 +157,11 @@ impl ToolBackend for Recorded {
                 other => Err(CallFault::new("tool_unknown", format!("there is no tool `{other}`"))),
             }
         })
+    }
+
+    fn deny(&self, request: ToolUse, denied: DeniedEffect) -> BoxFuture<'_, CallFault> {
+        self.denials.lock().unwrap().push((request, denied));
+        Box::pin(async { CallFault::new("denied_by_person", "a person said no") })
     }
 
     fn artifacts(&self) -> BoxFuture<'_, Result<Vec<CommandArtifact>, CallFault>> {
