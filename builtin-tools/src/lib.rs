@@ -11,7 +11,6 @@ mod check;
 mod closest;
 mod edit;
 mod extent;
-mod file_types;
 mod lines;
 pub mod matching;
 mod project;

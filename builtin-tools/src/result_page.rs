@@ -52,7 +52,7 @@ impl PageRoom {
         self.left.entries_max > 0 && (self.is_empty || self.left.bytes_max > 0)
     }
 
-    /// Takes room for the next entry. After the first that has none there is none for any: they would come in
+    /// Takes room for the next entry. After the first that does not fit no other does: they would come in
     /// another order. A page has one entry at least, however large that is.
     pub(crate) fn takes(&mut self, entry: &impl Serialize) -> bool {
         if !self.is_left() {

@@ -11,6 +11,7 @@ mod typo;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use moss_ranking::FileTypes;
 use moss_sdk::context::Context;
 use moss_sdk::file::{EntryKind, Skipped};
 use moss_sdk::tree_listing::{EntryNumber, TreeListing, TreeNames};
@@ -24,7 +25,6 @@ use self::query::{FileQuery, QueryScope};
 use self::rank::Rank;
 use self::scan::FileScan;
 use crate::extent::{self, without_slash};
-use crate::file_types::FileTypes;
 use crate::result_page::{PageRoom, PageSize};
 
 /// Most files of one result.

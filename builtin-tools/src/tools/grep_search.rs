@@ -9,6 +9,7 @@ mod pattern;
 mod required;
 mod scope;
 
+use moss_ranking::FileTypes;
 use moss_sdk::context::Context;
 use moss_sdk::file::{SkippedTexts, VisitOptions, Visited};
 use moss_sdk::{Effect, Tool, ToolError};
@@ -22,7 +23,6 @@ use self::page::{FileCount, HitPage, HitView};
 use self::pattern::Pattern;
 use self::scope::GrepScope;
 use crate::extent;
-use crate::file_types::FileTypes;
 use crate::result_page::PageSize;
 
 /// Most matches of one result.

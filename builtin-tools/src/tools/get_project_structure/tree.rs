@@ -9,11 +9,8 @@ use moss_sdk::tree_listing::TreeNames;
 
 use self::counts::{by_ending, counted};
 pub(super) use self::page::TreePage;
+use self::page::bytes_max;
 
-/// Most bytes of a tree.
-const BYTES_MAX: usize = 16 << 10;
-/// Most bytes of a tree for each line that it may have, where that is more.
-const LINE_BYTES: usize = 54;
 /// Most files of one directory that are named; more are counted by the ends of their names.
 const FILES_NAMED_MAX: usize = 80;
 /// Most directories in one directory that are named.
@@ -82,11 +79,6 @@ enum DirectoryView {
 struct TreeBudget {
     lines: usize,
     bytes: usize,
-}
-
-/// Most bytes of a tree, or of a page of one, that may have so many lines.
-fn bytes_max(lines_max: usize) -> usize {
-    BYTES_MAX.max(lines_max.saturating_mul(LINE_BYTES))
 }
 
 // === impl Tree ===

@@ -4,6 +4,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use moss_ranking::FileTypes;
 use moss_sdk::RelPath;
 use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
 use moss_sdk::file::TextPattern;
@@ -12,7 +13,6 @@ use super::finder::HitFinder;
 use super::found::{COUNTED_MAX, FileHits, Hit};
 use super::page::{FileCount, HitPage, HitView};
 use super::pattern::Pattern;
-use crate::file_types::FileTypes;
 use crate::result_page::PageRoom;
 use crate::wildcards::Wildcards;
 

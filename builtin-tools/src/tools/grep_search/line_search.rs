@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use moss_ranking::FileTypes;
 use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
 use moss_sdk::file::{TextPattern, VisitOptions, Visited};
 use moss_sdk::search::{TextQuery, TextQueryResult};
@@ -11,7 +12,6 @@ use super::hits::Hits;
 use super::page::{HitPage, HitView};
 use super::pattern::Pattern;
 use super::{EXTENT, LIMIT_MAX};
-use crate::file_types::FileTypes;
 use crate::result_page::PageSize;
 
 /// A visitor that gathers the lines that match.

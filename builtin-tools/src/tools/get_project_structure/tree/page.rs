@@ -1,7 +1,12 @@
 //! A page of a drawn tree: some of its lines, and the directories that the first of them is in.
 
-use super::{Drawn, INDENT, bytes_max};
+use super::{Drawn, INDENT};
 use crate::extent;
+
+/// Most bytes of a tree.
+const BYTES_MAX: usize = 16 << 10;
+/// Most bytes of a tree for each line that it may have, where that is more.
+const LINE_BYTES: usize = 54;
 
 /// Which lines of a tree are shown.
 #[derive(Debug, Clone, Copy)]
@@ -10,6 +15,11 @@ pub(in super::super) struct TreePage {
     pub(in super::super) offset: usize,
     /// Most that are shown.
     pub(in super::super) lines_max: usize,
+}
+
+/// Most bytes of a tree, or of a page of one, that may have so many lines.
+pub(super) fn bytes_max(lines_max: usize) -> usize {
+    BYTES_MAX.max(lines_max.saturating_mul(LINE_BYTES))
 }
 
 fn depth(line: &str) -> usize {
