@@ -8,6 +8,11 @@ pub(crate) fn without_slash(path: &str) -> &str {
     path.strip_suffix('/').filter(|rest| !rest.is_empty()).unwrap_or(path)
 }
 
+/// Says how to see what comes after a page.
+pub(crate) fn continued(offset: usize) -> String {
+    format!(": continue with `offset` {offset}")
+}
+
 /// Says that a walk ended there.
 pub(crate) fn ended() -> String {
     format!("only the first {VISITED_MAX} entries were looked at")

@@ -5,8 +5,9 @@ use moss_sdk::RelPath;
 use moss_sdk::ranking::PathRank;
 use serde_json::{Map, Value};
 
-use crate::tools::file_search::PathQuery;
-use crate::tools::grep_search::{COUNTED_MAX, LIMIT_DEFAULT};
+use crate::result_page::{PageRoom, PageSize};
+use crate::tools::file_search::{FILES_MAX, PathQuery};
+use crate::tools::grep_search::{COUNTED_MAX, LIMIT_DEFAULT, LIMIT_MAX};
 
 /// Parameters that say which part of one workspace's result is wanted.
 const OF_ONE_ROOT: [&str; 3] = ["path", "offset", "output"];
@@ -76,21 +77,32 @@ impl RootSearch {
                 }
             }
         }
-        if self == Self::Lines {
-            let limit = arguments.get("limit").and_then(Value::as_u64).unwrap_or(LIMIT_DEFAULT);
-            let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-            if found.len() > limit {
-                joined.insert("truncated".to_owned(), true.into());
-                found.truncate(limit);
-            }
-            if joined.get("total_matches").and_then(Value::as_u64) > Some(COUNTED_MAX) {
-                joined.insert("total_matches".to_owned(), COUNTED_MAX.into());
-                joined.insert("truncated".to_owned(), true.into());
-            }
+        let mut room = PageRoom::new(self.size(arguments));
+        let had = found.len();
+        let items = found.into_iter().map(|item| item.value);
+        let items: Vec<Value> = items.take_while(|item| room.takes(item)).collect();
+        if items.len() < had {
+            joined.insert("truncated".to_owned(), true.into());
         }
-        let items = found.into_iter().map(|item| item.value).collect();
+        let is_counted_out =
+            joined.get("total_matches").and_then(Value::as_u64) > Some(COUNTED_MAX);
+        if self == Self::Lines && is_counted_out {
+            joined.insert("total_matches".to_owned(), COUNTED_MAX.into());
+            joined.insert("truncated".to_owned(), true.into());
+        }
         joined.insert(self.list().to_owned(), Value::Array(items));
         Value::Object(joined)
+    }
+
+    /// How much of it is returned: as of one search.
+    fn size(self, arguments: &Map<String, Value>) -> PageSize {
+        match self {
+            Self::Lines => {
+                let limit = arguments.get("limit").and_then(Value::as_u64);
+                PageSize::of(limit, LIMIT_DEFAULT, LIMIT_MAX)
+            }
+            Self::Files => PageSize::usual(FILES_MAX),
+        }
     }
 
     /// The key of what was found.
@@ -200,6 +212,27 @@ mod tests {
                 "skipped": { "ignored": 3, "denied": 4 }, "note": "/two: 2 of 7 matches",
             })
         );
+    }
+
+    #[test]
+    fn what_is_put_together_has_no_more_than_one_search() {
+        let output = |list: &str, name: &str, count: usize| {
+            let one = |n| json!({ "path": format!("{name}/{n:03}/{}.rs", "é".repeat(100)) });
+            json!({ list: (0..count).map(one).collect::<Vec<_>>(), "truncated": false })
+        };
+        let joined = |search: RootSearch, list: &str, count: usize, arguments: Value| {
+            let both = [output(list, "a", count), output(list, "b", count)];
+            let joined = join(search, both, arguments);
+            let bytes = joined.to_string().len();
+            (joined[list].as_array().unwrap().len(), joined["truncated"] == true, bytes)
+        };
+        let lines = |arguments| joined(RootSearch::Lines, "matches", 70, arguments);
+        assert!(matches!(lines(json!({ "pattern": "x" })), (50, true, _)));
+        assert!(matches!(lines(json!({ "pattern": "x", "limit": 200 })), (140, false, 30_000..)));
+        let files = json!({ "pattern": "*.rs" });
+        let (count, truncated, bytes) = joined(RootSearch::Files, "files", 70, files.clone());
+        assert!(truncated && (90..=100).contains(&count) && bytes <= 24_000, "{count} {bytes}");
+        assert!(matches!(joined(RootSearch::Files, "files", 40, files), (80, false, _)));
     }
 
     #[test]

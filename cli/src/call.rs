@@ -148,6 +148,7 @@ async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> CallRep
             arguments_json: args.arguments.to_json(client, &args.tool, session).await?,
             confirm: following.mode.mode().into(),
             approved_digests: confirming::approved_digests(confirm),
+            denial: None,
             dry_run: args.dry_run,
             session_id: args.session.clone().unwrap_or_default(),
             expected_hashes: expected_hashes(&args.expected),

@@ -21,6 +21,8 @@ use self::record::SetupRecord;
 use super::error::CliError;
 use super::{Session, diff, prompt, table, text};
 
+/// Most bytes that are shown of one line of a diff.
+const LINE_BYTES_MAX: usize = 1_000;
 /// Variables that say where moss's files are, and where they are in the home directory without.
 const DIRECTORIES: [(&str, &str); 3] = [
     ("XDG_CACHE_HOME", ".cache"),
@@ -307,7 +309,20 @@ fn show(session: &Session, path: &Path, before: Option<&str>, after: Option<&str
     let bytes = |text: Option<&str>| text.map(|text| text.as_bytes().to_vec());
     let (before, after) = (bytes(before), bytes(after));
     let shown_diff = moss_workspace::between(&name, before.as_deref(), after.as_deref());
-    session.ui.note(&format!("{}\n{}", shown(path), diff::colored(&shown_diff.text)));
+    session.ui.note(&format!("{}\n{}", shown(path), diff::colored(&cut_lines(&shown_diff.text))));
+}
+
+/// Cuts what is too long to be read: programs write files of one line. What stays of such a line is its beginning.
+fn cut_lines(diff: &str) -> String {
+    let mut cut = String::new();
+    for line in diff.split_inclusive('\n') {
+        let end = line.floor_char_boundary(LINE_BYTES_MAX);
+        cut.push_str(&line[..end]);
+        if end < line.len() {
+            cut.push_str(&format!("… ({} bytes)\n", line.len()));
+        }
+    }
+    cut
 }
 
 fn shown(path: &Path) -> String {
@@ -334,4 +349,18 @@ fn changed_meanwhile(path: &Path) -> CliError {
 
 fn unusable(error: moss_workspace::Error) -> CliError {
     CliError::new(Outcome::Failed, "config_unusable", error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_nobody_reads_is_cut_and_says_how_long_it_is() {
+        let short = format!("+{}\n", "a".repeat(LINE_BYTES_MAX - 2));
+        let long = format!("-{}\n", "é".repeat(LINE_BYTES_MAX));
+        let cut = cut_lines(&format!("@@ @@\n{short}{long} end"));
+        let shown = format!("-{}… (2002 bytes)\n", "é".repeat(LINE_BYTES_MAX / 2 - 1));
+        assert_eq!(cut, format!("@@ @@\n{short}{shown} end"));
+    }
 }

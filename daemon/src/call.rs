@@ -217,6 +217,9 @@ async fn attempt(
     effects: &Arc<Effects>,
 ) -> Result<Result<String, ToolError>, CallError> {
     scope.weight.admitted().map_err(CallError::TooMuch)?;
+    if let Some(denial) = &scope.call.denial {
+        return Err(effects.denied_by_person(denial.digest, &denial.reason).await);
+    }
     let ready = ready(scope, effects).await?;
     scope.take_permit().await?;
     match carry_out(scope, effects, ready).await {

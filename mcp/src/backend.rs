@@ -24,6 +24,10 @@ pub trait ToolBackend: fmt::Debug + Send + Sync {
         notes: mpsc::Sender<CallNote>,
     ) -> BoxFuture<'_, Result<UseReply, CallFault>>;
 
+    /// Records that the person said no to an effect that a call showed, without making the call, and returns how
+    /// that ends.
+    fn deny(&self, request: ToolUse, denied: DeniedEffect) -> BoxFuture<'_, CallFault>;
+
     /// Lists what commands wrote that no result had room for, the newest first.
     fn artifacts(&self) -> BoxFuture<'_, Result<Vec<CommandArtifact>, CallFault>>;
 
@@ -77,6 +81,15 @@ pub struct ApprovedEffects {
     pub digests: Vec<String>,
     /// Whether the last is allowed for the rest of the session; those before it were then, where they were.
     pub for_session: bool,
+}
+
+/// An effect that the person said no to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DeniedEffect {
+    /// Of the effect as it was shown.
+    pub digest: String,
+    /// Why; may be empty.
+    pub reason: String,
 }
 
 /// What happens while a call runs.

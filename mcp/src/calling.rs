@@ -100,7 +100,7 @@ impl McpConnection {
             true if round == QuestionRound::Unread => Some(ApprovedEffects::default()),
             true => match rounds::read(request, seal, &named)? {
                 CallRound::Approved(approved) => Some(approved),
-                CallRound::Denied(reason) => return Err(rounds::denied(reason)),
+                CallRound::Denied(effect) => return Err(backend.deny(call, effect).await),
                 CallRound::Undecided => return Err(rounds::undecided()),
             },
             // No form decides about effects: what comes along is nobody's.

@@ -43,8 +43,8 @@ mod tests;
 mod tool_search;
 
 pub use self::backend::{
-    ApprovedEffects, BackendOpener, CallNote, CommandArtifact, ReplyChange, ToolBackend, ToolUse,
-    UseReply,
+    ApprovedEffects, BackendOpener, CallNote, CommandArtifact, DeniedEffect, ReplyChange,
+    ToolBackend, ToolUse, UseReply,
 };
 pub use self::fault::{CallFault, QuestionShown};
 #[cfg(feature = "fixtures")]

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use rmcp::ErrorData;
-use rmcp::model::{CacheScope, ListToolsResult, PaginatedRequestParams, Tool};
-use serde_json::Value;
+use rmcp::model::{CacheScope, ListToolsResult, MetaObject, PaginatedRequestParams, Tool};
+use serde_json::{Map, Value};
 
 use crate::backend::{BackendOpener, ToolBackend};
 use crate::fault::CallFault;
@@ -15,6 +15,14 @@ use crate::set::ToolSet;
 const PAGE_MAX: usize = 100;
 /// How long a client may keep a page, in milliseconds: a change is announced as well.
 const TTL_MS: u64 = 60_000;
+
+/// Under which key of `_meta` Claude Code finds how long a result of a tool may be before it puts it into a file.
+const RESULT_SIZE_KEY: &str = "anthropic/maxResultSizeChars";
+/// The most that it takes there.
+const RESULT_CHARS_MAX: u32 = 500_000;
+/// The tools that return as much as a call asks for, within bounds that are less than that.
+const SIZED_BY_CALLS: [&str; 5] =
+    ["read_file", "list_directory", "get_project_structure", "grep_search", "diff_history"];
 
 /// Returns all tools of a backend.
 pub(crate) async fn all(backend: &Arc<dyn ToolBackend>) -> Result<Vec<Tool>, CallFault> {
@@ -76,13 +84,20 @@ pub(crate) fn no_such_page() -> ErrorData {
 /// Reads a definition of the catalog. One that the protocol cannot carry is left out.
 fn tool(definition: Value) -> Option<Tool> {
     let name = definition.get("name").map(ToString::to_string).unwrap_or_default();
-    serde_json::from_value(definition)
+    let mut tool: Tool = serde_json::from_value(definition)
         .inspect_err(|error| tracing::warn!(%error, name, "a tool has no form of the protocol"))
-        .ok()
+        .ok()?;
+    if SIZED_BY_CALLS.contains(&&*tool.name) {
+        let meta = tool.meta.get_or_insert_with(|| MetaObject(Map::new()));
+        meta.0.insert(RESULT_SIZE_KEY.to_owned(), RESULT_CHARS_MAX.into());
+    }
+    Some(tool)
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn tools(count: usize) -> Vec<Tool> {
@@ -97,6 +112,15 @@ mod tests {
         let names: Vec<_> = second.tools.iter().map(|tool| tool.name.to_string()).collect();
         assert_eq!(names, ["t100", "t101", "t102"]);
         assert_eq!((second.next_cursor, second.ttl_ms), (None, None));
+    }
+
+    #[test]
+    fn a_tool_that_returns_as_much_as_asked_for_says_so_to_clients_that_bound_results() {
+        for (name, size) in [("grep_search", Value::from(500_000)), ("clarify", Value::Null)] {
+            let tool = tool(json!({ "name": name, "inputSchema": { "type": "object" } })).unwrap();
+            let tool = serde_json::to_value(tool).unwrap();
+            assert_eq!(tool["_meta"][RESULT_SIZE_KEY], size, "{tool}");
+        }
     }
 
     #[test]

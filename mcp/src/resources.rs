@@ -32,6 +32,8 @@ pub(crate) const FILE_TEMPLATE: &str = "moss://files/{+path}";
 pub(crate) const HISTORY_TEMPLATE: &str = "moss://history/{number}";
 /// Most files on a page.
 const PAGE_MAX: usize = 200;
+/// Longest pattern that is searched for, in bytes: file_search takes no longer one.
+const PATTERN_BYTES_MAX: usize = 1_000;
 /// Most files that are listed at all: clients ask for page after page until there are no more. The template reaches the rest,
 /// and so do completions of it.
 const LISTED_MAX: usize = 1_000;
@@ -196,7 +198,7 @@ pub(crate) async fn complete(
         FILE_TEMPLATE if reader.has(SEARCH) => {
             // What is begun is no pattern yet.
             let pattern: String = begun.chars().filter(|c| !"*?[]{}\\".contains(*c)).collect();
-            if pattern.trim_matches('/').is_empty() {
+            if pattern.trim_matches('/').is_empty() || pattern.len() > PATTERN_BYTES_MAX {
                 return Ok(Vec::new());
             }
             let arguments = json!({ "pattern": pattern });
@@ -397,6 +399,15 @@ mod tests {
             }
             Ok((output, Vec::new()))
         }
+    }
+
+    #[tokio::test]
+    async fn a_path_that_is_longer_than_any_pattern_is_not_completed() {
+        // It has no tool that searches: a search would be seen.
+        let reader = NumberedFile(Vec::new(), 1, true);
+        let begun = "a".repeat(PATTERN_BYTES_MAX + 1);
+        let completed = complete(&reader, FILE_TEMPLATE, &begun).await;
+        assert_eq!(completed.unwrap(), [""; 0]);
     }
 
     #[tokio::test]

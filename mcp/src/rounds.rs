@@ -7,7 +7,7 @@ use rmcp::model::{
 };
 use rmcp::service::{RequestContext, RoleServer};
 
-use crate::backend::ApprovedEffects;
+use crate::backend::{ApprovedEffects, DeniedEffect};
 use crate::fault::{CONFIRMATION_REQUIRED, CallFault};
 use crate::form::{ClientForm, FORM_CLOSED, FormOutcome, FormReply};
 use crate::seal::{AskedEffects, BrokenSeal, StateSeal};
@@ -24,8 +24,8 @@ const NO_DIGEST: &str = "00";
 pub(crate) enum CallRound {
     /// What the person approved; nothing in the first round.
     Approved(ApprovedEffects),
-    /// The person said no, and why.
-    Denied(String),
+    /// The person said no to the last effect that was asked about.
+    Denied(DeniedEffect),
     /// The person closed the form.
     Undecided,
 }
@@ -72,11 +72,15 @@ pub(crate) fn read(
         return Ok(CallRound::Approved(ApprovedEffects { digests, for_session: false }));
     }
     seal.open(state, &call).map_err(broken)?;
-    let approved = |for_session| CallRound::Approved(ApprovedEffects { digests, for_session });
+    let approved =
+        |digests, for_session| CallRound::Approved(ApprovedEffects { digests, for_session });
     Ok(match outcome {
-        FormOutcome::Replied(FormReply::AllowOnce) => approved(false),
-        FormOutcome::Replied(FormReply::AllowSession) => approved(true),
-        FormOutcome::Replied(FormReply::Deny(reason)) => CallRound::Denied(reason),
+        FormOutcome::Replied(FormReply::AllowOnce) => approved(digests, false),
+        FormOutcome::Replied(FormReply::AllowSession) => approved(digests, true),
+        FormOutcome::Replied(FormReply::Deny(reason)) => {
+            let digest = digests.pop().unwrap_or_default();
+            CallRound::Denied(DeniedEffect { digest, reason })
+        }
         FormOutcome::Replied(FormReply::Said(_)) | FormOutcome::Closed | FormOutcome::Unread => {
             CallRound::Undecided
         }
@@ -163,15 +167,6 @@ fn refused(why: &str) -> CallFault {
         .hint("send the call without `requestState` and `inputResponses`: it asks anew")
 }
 
-/// The end of a call that the person said no to.
-pub(crate) fn denied(reason: String) -> CallFault {
-    let message = match reason.is_empty() {
-        true => "the person denied it".to_owned(),
-        false => format!("the person denied it: {reason}"),
-    };
-    CallFault::new("denied_by_person", message)
-}
-
 /// The end of a call whose form the person closed.
 pub(crate) fn undecided() -> CallFault {
     CallFault::new(CONFIRMATION_REQUIRED, FORM_CLOSED)
@@ -237,7 +232,8 @@ mod tests {
         assert_eq!(read(&closed, &seal, &CALL), Ok(CallRound::Undecided));
         assert!(read(&closed, &seal, &CALL).is_err(), "a response counts once");
         let denied = call(&asked(&seal), &json!({ "decision": { "action": "decline" } }));
-        assert_eq!(read(&denied, &seal, &CALL), Ok(CallRound::Denied(String::new())));
+        let effect = DeniedEffect { digest: "0b".to_owned(), reason: String::new() };
+        assert_eq!(read(&denied, &seal, &CALL), Ok(CallRound::Denied(effect)));
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use moss_mcp::{
-    BackendOpener, CallFault, CallNote, ClientForm, CommandArtifact, FormReply, ToolBackend,
-    ToolUse, UseReply,
+    BackendOpener, CallFault, CallNote, ClientForm, CommandArtifact, DeniedEffect, FormReply,
+    ToolBackend, ToolUse, UseReply,
 };
 use moss_sdk::content::{ContentImage, ContentPart};
 use moss_sdk::context::BoxFuture;
@@ -167,6 +167,10 @@ impl ToolBackend for SuiteBackend {
                 other => Err(CallFault::new("tool_unknown", format!("there is no tool `{other}`"))),
             }
         })
+    }
+
+    fn deny(&self, _: ToolUse, _: DeniedEffect) -> BoxFuture<'_, CallFault> {
+        Box::pin(async { CallFault::new("denied_by_person", "a person said no") })
     }
 
     fn artifacts(&self) -> BoxFuture<'_, Result<Vec<CommandArtifact>, CallFault>> {

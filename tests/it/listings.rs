@@ -174,7 +174,7 @@ async fn listed(client: &Client) -> (BTreeSet<Vec<u8>>, BTreeSet<Vec<u8>>, u64) 
             all.insert(path);
         }
     };
-    let root = client.done("list_directory", json!({"path": "."})).await;
+    let root = client.done("list_directory", json!({"path": ".", "limit": 1_000})).await;
     assert_eq!(root["truncated"], false, "{root}");
     take(&root, true);
     let entries = root["entries"].as_array().unwrap().iter();

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use crate::harness::{Site, until};
+use crate::journal::records;
 use crate::mcp::client::{McpClient, text};
 
 /// A client that has forms.
@@ -411,6 +412,67 @@ fn a_call_that_stands_by_itself_is_answered_with_a_form_and_comes_again() {
         let waiting = call(protected);
         assert_eq!(waiting["isError"], true, "{waiting}");
         drop(daemon);
+    }
+}
+
+/// What the journal says of questions that a person decided, but for what differs from call to call.
+fn decisions(site: &Site) -> Vec<Value> {
+    let confirmations = records(site).into_iter().filter(|record| record["kind"] == "confirmation");
+    let fields = |record: Value| {
+        let fields = ["tool", "digest", "decision", "decided_by", "reason"];
+        Value::from_iter(fields.map(|key| (key, record[key].clone())))
+    };
+    confirmations.map(fields).collect()
+}
+
+#[test]
+fn a_no_is_in_the_journal_with_a_session_and_without() {
+    let said = || {
+        json!({
+            "action": "accept", "content": { "decision": "deny", "reason": "not now" },
+        })
+    };
+    for has_daemon in [false, true] {
+        let site = Site::new();
+        let daemon = has_daemon.then(|| site.serve());
+        let mut session = with_forms(&site, &["--elicit"]);
+        let (id, form) = asked(&mut session, create("a.txt"));
+        answer(&mut session, &form, said());
+        let in_session = text(&session.response(id)["result"]).to_owned();
+        assert_eq!(session.close().code(), Some(0));
+        let denied = decisions(&site);
+        assert_eq!((denied.len(), &denied[0]["decision"]), (1, &json!("denied")), "{denied:?}");
+
+        let mut client = McpClient::start(&site, &["--elicit"]);
+        let mut call =
+            |params: Value| client.request("tools/call", alone(params))["result"].clone();
+        let shown = call(create("a.txt"));
+        // Neither a state that was made up nor one of another call says anything about this one.
+        let mut forged = shown.clone();
+        forged["requestState"] = json!(shown["requestState"].as_str().unwrap().replace('.', ".0"));
+        for broken in
+            [again(create("a.txt"), &forged, said()), again(create("b.txt"), &shown, said())]
+        {
+            let refused = call(broken);
+            assert!(text(&refused).starts_with("request_state_invalid"), "{refused}");
+        }
+        // By now nobody would be asked: what was denied is not carried out for that.
+        site.user_policy("version = 1\n[[rule]]\ndecision = \"allow\"\n");
+        Runtime::new().unwrap().block_on(until("the rule is in effect", async || {
+            call(create("c.txt"));
+            site.has("c.txt")
+        }));
+        let once = call(again(create("a.txt"), &shown, said()));
+        assert_eq!(text(&once), in_session);
+        let replayed = call(again(create("a.txt"), &shown, said()));
+        assert!(text(&replayed).contains("used before"), "{replayed}");
+        assert_eq!(client.close().code(), Some(0));
+        assert!(!site.has("a.txt") && !site.has("b.txt"));
+        // The same effect has the same digest.
+        assert_eq!(decisions(&site), [denied.clone(), denied].concat());
+        if let Some(daemon) = daemon {
+            daemon.stop();
+        }
     }
 }
 

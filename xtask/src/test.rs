@@ -8,10 +8,10 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail};
 
 use crate::layout::{BuildProfile, Layout};
-use crate::{artifacts, child, demo, node, python};
+use crate::{artifacts, child, conformance, demo, node, python};
 
 /// What the workspace tests besides: programs that are not built with it.
-const FEATURES: &str = "moss-xtask/page,moss-xtask/dist";
+pub(crate) const FEATURES: &str = "moss-xtask/page,moss-xtask/dist";
 /// That, and the languages that released binaries have and builds of every day do not.
 const FEATURES_OF_ALL: &str = "moss-xtask/page,moss-xtask/dist,moss/lang-extra";
 
@@ -92,6 +92,7 @@ pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Re
     }
     // A tour that ends early hides no test that failed: what failed is reported last.
     let tour = if arguments.is_empty() { demo::check(layout) } else { Ok(()) };
+    let suite = if arguments.is_empty() { conformance::run(layout, features) } else { Ok(()) };
     let TestTally { programs, passed, failed, ignored, broken } = tally;
     println!(
         "\nmoss: {passed} passed, {failed} failed, {ignored} ignored \
@@ -102,6 +103,7 @@ pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Re
         println!("failed: {name}");
     }
     tour?;
+    suite?;
     if !all_passed {
         bail!("some tests failed; run one again with `cargo xtask test -- NAME`");
     }

@@ -4,7 +4,7 @@ mod output;
 
 use std::sync::Arc;
 
-use moss_ranking::{CodeGathering, CodeQuestion};
+use moss_ranking::{CodeGathering, CodeQuestion, FileTypes};
 use moss_sdk::code_search::{CodeSearch, CodeSearchFound, CodeSearchGoal};
 use moss_sdk::context::Context;
 use moss_sdk::file::Content;
@@ -13,7 +13,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use self::output::{CodebaseSearchOutput, ResultBudget};
-use crate::file_types::FileTypes;
 
 /// Most results of one call.
 const LIMIT_MAX: u64 = 50;

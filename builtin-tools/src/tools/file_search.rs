@@ -11,6 +11,7 @@ mod typo;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use moss_ranking::FileTypes;
 use moss_sdk::context::Context;
 use moss_sdk::file::{EntryKind, Skipped};
 use moss_sdk::tree_listing::{EntryNumber, TreeListing, TreeNames};
@@ -24,10 +25,10 @@ use self::query::{FileQuery, QueryScope};
 use self::rank::Rank;
 use self::scan::FileScan;
 use crate::extent::{self, without_slash};
-use crate::file_types::FileTypes;
+use crate::result_page::{PageRoom, PageSize};
 
 /// Most files of one result.
-const FILES_MAX: usize = 100;
+pub(crate) const FILES_MAX: usize = 100;
 
 /// Finds files of the workspace by name or path.
 ///
@@ -39,8 +40,9 @@ const FILES_MAX: usize = 100;
 /// others between them (`usrsvc` finds `user_service.rs`); where nothing fits, what is similar. Of files that fit
 /// equally well, those come first that are open in the editor, were read in this session or
 /// changed last. Letter case makes no difference. What ignore files such as `.gitignore`
-/// name is left out. One call returns up to 100 files; `total` says how many there are. To search
-/// in files, use grep_search; to see what is in a directory, use list_directory.
+/// name is left out. One call returns up to 100 files, and no more than 24,000 bytes; `total` says how many
+/// there are, `note` the `offset` to continue with. To search in files, use grep_search; to see what is in a
+/// directory, use list_directory.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct FileSearch {
@@ -103,7 +105,7 @@ pub(crate) struct PathQuery(FileQuery);
 
 /// What a search gathered.
 struct SearchResult {
-    /// The files of the page.
+    /// The files of the page, as far as there is room.
     files: Vec<EntryNumber>,
     total: usize,
     /// How many were passed over.
@@ -138,7 +140,8 @@ impl Tool for FileSearch {
                 let admits = |name: &str| types.as_ref().is_none_or(|types| types.admit_name(name));
                 let found = find(&query, &familiar, listing.names(), &admits, offset);
                 let files = found.files.iter().map(|file| FoundFile::of(&listing, *file));
-                let files: Vec<FoundFile> = files.collect();
+                let mut room = PageRoom::new(PageSize::usual(FILES_MAX));
+                let files: Vec<FoundFile> = files.take_while(|file| room.takes(file)).collect();
                 (found, files)
             })
             .await?;
@@ -148,7 +151,7 @@ impl Tool for FileSearch {
             files_searched: found.searched,
             truncated: is_truncated || found.total > files.len(),
             skipped: names.skipped(),
-            note: note(&found, is_truncated, found.searched == 0 && has_types),
+            note: note(&found, files.len(), is_truncated, found.searched == 0 && has_types),
             files,
         })
     }
@@ -205,7 +208,12 @@ fn page(ranked: &mut Vec<RankedFile>, offset: usize) -> &[RankedFile] {
     ranked.get(offset..).unwrap_or_default()
 }
 
-fn note(found: &SearchResult, walk_ended: bool, no_such_type: bool) -> Option<String> {
+fn note(
+    found: &SearchResult,
+    shown: usize,
+    walk_ended: bool,
+    no_such_type: bool,
+) -> Option<String> {
     let mut notes = Vec::new();
     if found.are_similar && found.total > 0 {
         notes.push("nothing has this name: these names are similar".to_owned());
@@ -213,9 +221,11 @@ fn note(found: &SearchResult, walk_ended: bool, no_such_type: bool) -> Option<St
     if no_such_type {
         notes.push("no file of the wanted types was found".to_owned());
     }
-    let (offset, shown, total) = (found.offset, found.files.len(), found.total);
+    let (offset, total) = (found.offset, found.total);
+    let next = offset.saturating_add(shown);
     if offset > 0 && shown > 0 {
-        notes.push(format!("files {} to {} of {total}", offset + 1, offset + shown));
+        let more = if next < total { extent::continued(next) } else { String::new() };
+        notes.push(format!("files {} to {next} of {total}{more}", offset + 1));
     } else if offset > 0 {
         notes.push(format!("there are {total} files: `offset` passes over all of them"));
     } else if total > shown {

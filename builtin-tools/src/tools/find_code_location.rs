@@ -12,6 +12,7 @@ mod query;
 mod reference;
 mod room;
 
+use moss_ranking::FileTypes;
 use moss_sdk::context::Context;
 use moss_sdk::file::{ListOptions, VisitOptions, Visited};
 use moss_sdk::{Effect, ErrorCode, RelPath, Tool, ToolError};
@@ -23,7 +24,6 @@ use self::found::FoundCode;
 use self::output::{FindCodeLocationOutput, FoundSources, LocationSource, ServerWord};
 use self::query::{CodeQuery, QueryPass, SearchType};
 use crate::extent;
-use crate::file_types::FileTypes;
 
 /// How far one search goes.
 const EXTENT: VisitOptions = VisitOptions { entries_max: extent::VISITED_MAX, bytes_max: 2 << 30 };

@@ -9,6 +9,7 @@ mod pattern;
 mod required;
 mod scope;
 
+use moss_ranking::FileTypes;
 use moss_sdk::context::Context;
 use moss_sdk::file::{SkippedTexts, VisitOptions, Visited};
 use moss_sdk::{Effect, Tool, ToolError};
@@ -22,10 +23,10 @@ use self::page::{FileCount, HitPage, HitView};
 use self::pattern::Pattern;
 use self::scope::GrepScope;
 use crate::extent;
-use crate::file_types::FileTypes;
+use crate::result_page::PageSize;
 
 /// Most matches of one result.
-const LIMIT_MAX: u64 = 1_000;
+pub(crate) const LIMIT_MAX: u64 = 1_000;
 /// How far one search goes.
 const EXTENT: VisitOptions = VisitOptions { entries_max: extent::VISITED_MAX, bytes_max: 2 << 30 };
 
@@ -35,10 +36,6 @@ pub(crate) const LIMIT_DEFAULT: u64 = 50;
 const OFFSET_MAX: u64 = 1_000;
 /// Most lines shown on either side of a match.
 const CONTEXT_MAX: u64 = 10;
-
-fn default_limit() -> u64 {
-    LIMIT_DEFAULT
-}
 
 fn default_context() -> u64 {
     2
@@ -52,8 +49,9 @@ fn default_context() -> u64 {
 /// back-references; special characters in plain text need a backslash (`foo\(`). A match lies
 /// within one line, unless the pattern says `\n`. What ignore files such as `.gitignore` name,
 /// binary files and files that the policy closes are left out and counted in `skipped`. A line
-/// that an earlier match shows as context is not shown again. To find files by name, use
-/// file_search; to see more of a file, use read_file.
+/// that an earlier match shows as context is not shown again. Without `limit` a result has no more than 24,000
+/// bytes; `note` says the `offset` to continue with. To find files by name, use file_search; to see more of a
+/// file, use read_file.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct GrepSearch {
@@ -65,10 +63,10 @@ pub(crate) struct GrepSearch {
     /// Whether upper and lower case differ. Default: false.
     #[serde(default)]
     case_sensitive: bool,
-    /// Most matches to return, up to 1,000; all are counted. Default: 50.
-    #[serde(default = "default_limit")]
-    #[schemars(range(min = 1, max = 1000))]
-    limit: u64,
+    /// Most matches to return, up to 1,000; all are counted. Default: 50, as far as 24,000 bytes hold them.
+    #[schemars(with = "u64", range(min = 1, max = 1000), extend("default" = LIMIT_DEFAULT))]
+    #[serde(default)]
+    limit: Option<u64>,
     /// Searches only here: a file, a directory, or wildcards over paths (`*.test.ts`,
     /// `src/**/*.rs`). Default: the whole workspace.
     #[schemars(extend("x-extra" = true))]
@@ -133,7 +131,7 @@ impl Tool for GrepSearch {
         let page = HitPage {
             view: self.output,
             offset: small(self.offset.min(OFFSET_MAX)),
-            limit: small(self.limit.min(LIMIT_MAX)),
+            size: PageSize::of(self.limit, LIMIT_DEFAULT, LIMIT_MAX),
             context_lines: small(self.context.min(CONTEXT_MAX)),
         };
         let scope = GrepScope::of(&cx, self.path.as_deref()).await?;
@@ -162,13 +160,15 @@ fn note(hits: &Hits, visited: &Visited, page: HitPage, has_types: bool) -> Optio
     let (shown, found) = (hits.shown(), hits.found());
     let what = if page.view == HitView::Matches { "matches" } else { "files" };
     let (first, next) = (page.offset + 1, page.offset + shown);
+    let can_continue = found > next as u64 && next as u64 <= OFFSET_MAX;
     if hits.is_counted_out() {
         notes.push(format!(
             "{shown} {what}, and more than {COUNTED_MAX} matches, where counting ended: make the \
              pattern more exact"
         ));
     } else if page.offset > 0 && shown > 0 {
-        notes.push(format!("{what} {first} to {next} of {found}"));
+        let more = if can_continue { extent::continued(next) } else { String::new() };
+        notes.push(format!("{what} {first} to {next} of {found}{more}"));
     } else if page.offset > 0 {
         notes.push(format!("there are {found} {what}: `offset` passes over all of them"));
     } else if found > shown as u64 {

@@ -15,22 +15,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::extent::{self, without_slash};
+use crate::result_page::{PageRoom, PageSize};
 
 /// Most entries of one result.
 const ENTRIES_MAX: u64 = 1_000;
 /// Most entries that are sorted at once: another thread takes longer to wake than this takes.
 const SORTED_AT_ONCE_MAX: usize = 256;
 
-fn default_limit() -> u64 {
-    ENTRIES_MAX
-}
-
 /// Lists the files and directories in a directory of the workspace, with size and time of last
 /// change.
 ///
 /// What ignore files such as `.gitignore` name is left out and counted in `skipped`. One call
-/// returns up to 1,000 entries, the first ones in the order asked for; `total` says how many there
-/// are. Symbolic links are listed, not followed. To see what is in a file, use read_file.
+/// returns up to 1,000 entries, the first ones in the order asked for, and without `limit` no more than
+/// 24,000 bytes; `total` says how many there are, `note` the `offset` to continue with. Symbolic links are
+/// listed, not followed. To see what is in a file, use read_file.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ListDirectory {
@@ -57,10 +55,9 @@ pub(crate) struct ListDirectory {
     /// `asc`: smallest, oldest or first name first; `desc`: the other way round. Default: `asc`.
     #[serde(default)]
     sort_order: SortOrder,
-    /// Most entries to return, up to 1,000; all are counted. Default: 1000.
-    #[serde(default = "default_limit")]
+    /// Most entries to return, up to 1,000; all are counted. Default: as many of them as 24,000 bytes hold.
     #[schemars(range(min = 1, max = 1000), extend("x-extra" = true))]
-    limit: u64,
+    limit: Option<u64>,
     /// Entries to pass over before the first that is returned. Default: 0.
     #[serde(default)]
     #[schemars(extend("x-extra" = true))]
@@ -71,7 +68,7 @@ pub(crate) struct ListDirectory {
 #[derive(Debug, Clone, Copy)]
 struct EntryPage {
     offset: usize,
-    limit: usize,
+    size: PageSize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -151,14 +148,15 @@ impl Tool for ListDirectory {
         };
         let page = EntryPage {
             offset: usize::try_from(self.offset).unwrap_or(usize::MAX),
-            limit: usize::try_from(self.limit.min(ENTRIES_MAX)).expect("the bound is small"),
+            size: PageSize::of(self.limit, ENTRIES_MAX, ENTRIES_MAX),
         };
         let names = Arc::clone(listing.names());
         let sort = move || {
             let sorted = sorted(&listing, &filter, self.sort_by, self.sort_order);
-            let shown = sorted.iter().skip(page.offset).take(page.limit);
+            let mut room = PageRoom::new(page.size);
+            let shown = sorted.iter().skip(page.offset).take(page.size.entries_max);
             let shown = shown.map(|number| ListedEntry::of(&listing, *number));
-            (shown.collect::<Vec<_>>(), sorted.len())
+            (shown.take_while(|entry| room.takes(entry)).collect::<Vec<_>>(), sorted.len())
         };
         let is_little = names.len() <= SORTED_AT_ONCE_MAX;
         let (entries, total) = if is_little { sort() } else { cx.compute(sort).await? };
@@ -201,11 +199,13 @@ fn note(walk_ended: bool, offset: usize, shown: usize, total: usize) -> Option<S
     if walk_ended {
         return Some(format!("{}: list a directory further down", extent::ended()));
     }
+    let next = offset.saturating_add(shown);
+    if offset > 0 && shown == 0 {
+        return Some(format!("there are {total} entries: `offset` passes over all of them"));
+    }
     if offset > 0 {
-        return Some(match shown {
-            0 => format!("there are {total} entries: `offset` passes over all of them"),
-            _ => format!("entries {} to {} of {total}", offset + 1, offset + shown),
-        });
+        let more = if next < total { extent::continued(next) } else { String::new() };
+        return Some(format!("entries {} to {next} of {total}{more}", offset + 1));
     }
     (total > shown).then(|| {
         format!(

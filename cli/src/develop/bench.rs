@@ -228,6 +228,7 @@ impl Bench {
             work: Work::Tool { name: tool.to_owned(), arguments: Ok(arguments) },
             confirm: ConfirmMode::Refuse,
             approved_digests: ApprovedDigests::default(),
+            denial: None,
             dry_run: false,
             is_attended: true,
             session_id: None,

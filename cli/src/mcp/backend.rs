@@ -7,8 +7,8 @@ use std::time::Duration;
 use moss_catalog::{Format, Language, ListedSchema};
 use moss_dispatch::Reason;
 use moss_mcp::{
-    BackendOpener, CallFault, CallNote, CommandArtifact, QuestionShown, ReplyChange, ToolBackend,
-    ToolUse, UseReply,
+    BackendOpener, CallFault, CallNote, CommandArtifact, DeniedEffect, QuestionShown, ReplyChange,
+    ToolBackend, ToolUse, UseReply,
 };
 use moss_model_bridge::{Registry, behaviour_notes};
 use moss_proto::v1;
@@ -293,6 +293,13 @@ impl DaemonTools {
         }
     }
 
+    async fn record_denial(&self, request: ToolUse, denied: DeniedEffect) -> CallFault {
+        match self.client().await {
+            Ok(client) => self.fault(&client, calling::deny(&client, &request, denied).await).await,
+            Err(error) => of_cli(&error),
+        }
+    }
+
     async fn call_tool(
         &self,
         request: ToolUse,
@@ -318,6 +325,10 @@ impl ToolBackend for DaemonTools {
         notes: mpsc::Sender<CallNote>,
     ) -> BoxFuture<'_, Result<UseReply, CallFault>> {
         Box::pin(self.call_tool(request, notes))
+    }
+
+    fn deny(&self, request: ToolUse, denied: DeniedEffect) -> BoxFuture<'_, CallFault> {
+        Box::pin(self.record_denial(request, denied))
     }
 
     fn artifacts(&self) -> BoxFuture<'_, Result<Vec<CommandArtifact>, CallFault>> {

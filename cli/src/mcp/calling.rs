@@ -3,7 +3,8 @@
 
 use moss_dispatch::Reason;
 use moss_mcp::{
-    ApprovedEffects, CallNote, ClientForm, FORM_BYTES_MAX, FORM_CLOSED, FormReply, ToolUse,
+    ApprovedEffects, CallNote, ClientForm, DeniedEffect, FORM_BYTES_MAX, FORM_CLOSED, FormReply,
+    ToolUse,
 };
 use moss_proto::v1;
 use moss_proto::v1::stream_call_tool_response::Event;
@@ -76,6 +77,36 @@ pub(super) async fn follow(
     to_end(calling, notes).await
 }
 
+/// Records that the person said no to an effect of a call, and returns how that ends. The call is not carried out.
+pub(super) async fn deny(
+    client: &Client,
+    request: &ToolUse,
+    denied: DeniedEffect,
+) -> RequestFailure {
+    let DeniedEffect { digest, reason } = denied;
+    let call = v1::Call {
+        denial: Some(v1::EffectDenial { digest, reason }),
+        // A daemon that does not know denials does nothing either.
+        dry_run: true,
+        ..of_use(request, v1::ConfirmMode::Refuse)
+    };
+    let made = client.call_of(call, None, true, request.trace_parent.as_deref()).await;
+    let mut calling = match made {
+        Ok(calling) => calling,
+        Err(failure) => return failure,
+    };
+    loop {
+        match calling.next().await {
+            Ok(Event::Result(_)) => {
+                let message = "the person denied it; nothing was changed, and it is not recorded";
+                return RequestFailure::new(Reason::DeniedByPerson, message.to_owned());
+            }
+            Ok(_) => {}
+            Err(failure) => return failure,
+        }
+    }
+}
+
 /// Follows a call that nobody is asked about here.
 async fn to_end(
     mut calling: Calling,
@@ -145,14 +176,18 @@ async fn begin(
     mode: v1::ConfirmMode,
     is_attended: bool,
 ) -> Result<Calling, RequestFailure> {
-    let call = v1::Call {
+    let call = of_use(request, mode);
+    client.call_of(call, None, is_attended, request.trace_parent.as_deref()).await
+}
+
+fn of_use(request: &ToolUse, mode: v1::ConfirmMode) -> v1::Call {
+    v1::Call {
         tool: request.name.clone(),
         arguments_json: request.arguments_json.clone(),
         session_id: request.session_id.clone(),
         confirm: mode.into(),
         ..v1::Call::default()
-    };
-    client.call_of(call, None, is_attended, request.trace_parent.as_deref()).await
+    }
 }
 
 /// A status has no room for a long diff: the question that was sent before it has.

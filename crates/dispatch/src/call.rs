@@ -35,6 +35,8 @@ pub struct Call {
     pub confirm: ConfirmMode,
     /// Approves exactly the effects with these digests; read by [`Call::approvals`], since only an approver may say it.
     pub approved_digests: ApprovedDigests,
+    /// What the person said no to where the call is made: it does nothing but leave a record of that.
+    pub denial: Option<EffectDenial>,
     /// Show the effect and do nothing.
     pub dry_run: bool,
     /// Whether whoever calls decides the questions of the call, too, and showed the approver's
@@ -53,6 +55,15 @@ pub struct Call {
 /// The digests of effects that a call says it approves. Nothing but [`Call::approvals`] reads them.
 #[derive(Debug, Clone, Default)]
 pub struct ApprovedDigests(Vec<ContentHash>);
+
+/// An effect that a person was shown, and the no to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EffectDenial {
+    /// Of the effect as it was shown.
+    pub digest: ContentHash,
+    /// Why; may be empty.
+    pub reason: String,
+}
 
 /// What a call does.
 #[derive(Debug, Clone)]
@@ -165,6 +176,7 @@ mod tests {
                 work: Work::UndoUserPrompt { number: None },
                 confirm: ConfirmMode::Refuse,
                 approved_digests: [digest].into_iter().collect(),
+                denial: None,
                 dry_run: false,
                 is_attended: false,
                 session_id: None,

@@ -29,7 +29,9 @@ mod running;
 mod session;
 mod unknown;
 
-pub use self::call::{ApprovedDigests, Call, CallOutcome, ConfirmMode, TraceParent, Work};
+pub use self::call::{
+    ApprovedDigests, Call, CallOutcome, ConfirmMode, EffectDenial, TraceParent, Work,
+};
 pub use self::caller::{Caller, Role, Standing};
 pub use self::change::FileChange;
 pub use self::confirmation::{Confirmation, Question};

@@ -8,6 +8,7 @@ mod analysis;
 mod answer;
 mod chunk;
 mod commits;
+mod file_types;
 mod forms;
 mod gathering;
 mod glossary;
@@ -30,6 +31,7 @@ mod words;
 
 pub use crate::analysis::{AnalyzedText, TextAnalyzer};
 pub use crate::commits::{COMMIT_LOG, CommitSubjects};
+pub use crate::file_types::FileTypes;
 pub use crate::gathering::CodeGathering;
 pub use crate::map::FileRanks;
 pub use crate::passages::Passage;

@@ -173,17 +173,7 @@ impl Effects {
             Verdict::Ask => {
                 let arguments = arguments.to_string();
                 let digest = self.digest_of("call", &arguments);
-                let ask = Ask {
-                    digest,
-                    decision: &decision,
-                    changes: Vec::new(),
-                    arguments: Some(arguments),
-                    plan_bytes: 0,
-                    consent: None,
-                    command: None,
-                    embedding: None,
-                    offers: Vec::new(),
-                };
+                let ask = Ask { arguments: Some(arguments), ..Ask::of(digest, &decision) };
                 Box::pin(self.ask(ask)).await?;
                 let policy = self.scope.workspace.policy.load_full();
                 let decision = self.decide(&policy, Action::Call, None);

@@ -47,6 +47,7 @@ pub(super) async fn call(
         work: Work::Tool { name: name.to_owned(), arguments },
         confirm: ConfirmMode::Refuse,
         approved_digests: ApprovedDigests::default(),
+        denial: None,
         dry_run: scope.call.dry_run,
         is_attended: scope.call.is_attended,
         session_id: scope.call.session_id.clone(),

@@ -11,6 +11,7 @@ use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 
+use super::from_proto::REASON_BYTES_MAX;
 use super::methods::methods;
 use super::{error, from_proto, pass, to_proto};
 use moss_daemon::confirm::{ConfirmationDecision, ResolveError};
@@ -22,8 +23,6 @@ use moss_journal::audit::uses::ApprovalUses;
 const STREAM_QUEUE_MAX: usize = 16;
 /// Largest list of confirmations that holds their diffs, drift, arguments and consents, in bytes.
 const LIST_BYTES_MAX: usize = 1024 * 1024;
-/// Longest reason of a denial, in bytes.
-const REASON_BYTES_MAX: usize = 4 * 1024;
 
 #[derive(Debug, Clone)]
 pub(super) struct ConfirmationsRpc(pub(super) Arc<Daemon>);

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use moss_builtin_tools::roots::RootSearch;
-use moss_dispatch::{ApprovedDigests, Call, Caller, ConfirmMode, Reason, Role, TraceParent, Work};
+use moss_dispatch::{
+    ApprovedDigests, Call, Caller, ConfirmMode, EffectDenial, Reason, Role, TraceParent, Work,
+};
 use moss_proto::v1;
 use moss_proto::v1::undo_history_entry_request::Target;
 use moss_sdk::{ContentHash, RelPath};
@@ -29,6 +31,8 @@ const ROOT_BYTES_MAX: usize = 4096;
 const FURTHER_WORKSPACES_MAX: usize = 64;
 /// Most effects that a call may bring approvals for.
 const APPROVED_DIGESTS_MAX: usize = 32;
+/// Longest reason of a denial, in bytes.
+pub(super) const REASON_BYTES_MAX: usize = 4 * 1024;
 /// Most files whose content a call may expect.
 const EXPECTED_HASHES_MAX: usize = 256;
 
@@ -89,13 +93,15 @@ pub(super) fn call(
     let arguments =
         arguments::parse(&text).map_err(|violation| UnreadableArguments { text, violation });
     let caller = caller(extensions)?;
+    let is_attended = is_attended(&caller, extensions);
     Ok(Call {
-        is_attended: is_attended(&caller, extensions),
+        is_attended,
         approved_digests: approved_digests(&caller, &call.approved_digests)?,
         caller,
         workspace: workspace.name().to_owned(),
         further_workspaces: further_workspaces(&call.tool, call.further_workspaces)?,
         confirm: confirm_mode(call.confirm)?,
+        denial: denial(call.denial, is_attended)?,
         dry_run: call.dry_run,
         session_id: Some(call.session_id).filter(|id| !id.is_empty()),
         expected_hashes,
@@ -120,6 +126,7 @@ pub(super) fn undo(
         workspace: workspace(daemon, &request.workspace)?.name().to_owned(),
         further_workspaces: Vec::new(),
         confirm: confirm_mode(request.confirm)?,
+        denial: None,
         dry_run: request.dry_run,
         session_id: None,
         expected_hashes: BTreeMap::new(),
@@ -215,6 +222,19 @@ pub(super) fn approved_digests(
         return Err(error::role_missing("approved_digests", Role::Approver));
     }
     digests.iter().map(|digest| hash("approved_digests", digest)).collect()
+}
+
+/// Reads what the person said no to, from who decides about the call's effects.
+fn denial(
+    denial: Option<v1::EffectDenial>,
+    is_attended: bool,
+) -> Result<Option<EffectDenial>, Status> {
+    let Some(v1::EffectDenial { digest, reason }) = denial else { return Ok(None) };
+    if !is_attended {
+        return Err(error::role_missing("denial", Role::Approver));
+    }
+    bounded("denial.reason", &reason, REASON_BYTES_MAX)?;
+    Ok(Some(EffectDenial { digest: hash("denial.digest", &digest)?, reason }))
 }
 
 fn expected_hashes(

@@ -180,6 +180,7 @@ fn change_of(
         caller,
         workspace: from_proto::workspace(daemon, &request.workspace)?.name().to_owned(),
         confirm: ConfirmMode::Refuse,
+        denial: None,
         dry_run: request.dry_run,
         session_id: None,
         further_workspaces: Vec::new(),

@@ -68,6 +68,10 @@ fn site() -> Site {
     site.write("free/b.txt", "alpha\nbeta\ngamma\n");
     site.write("free/c.txt", "x = 1\ny = 2\n");
     site.write("Cargo.toml", "[package]\nname = \"demo\"\n");
+    // More than one page holds.
+    for number in 0..300 {
+        site.write(&format!("wide/{number:03}.log"), "a line of a log\n");
+    }
     site
 }
 
@@ -98,6 +102,9 @@ fn reads() -> Vec<(&'static str, Value)> {
         ("list_directory", json!({})),
         ("list_directory", json!({ "path": "." })),
         ("list_directory", json!({ "path": "src" })),
+        ("list_directory", json!({ "path": "wide" })),
+        ("list_directory", json!({ "path": "wide", "offset": 250 })),
+        ("list_directory", json!({ "path": "wide", "limit": 1000 })),
         ("list_directory", json!({ "path": "missing" })),
         ("list_directory", json!({ "path": "a.txt" })),
         ("get_project_structure", json!({})),
@@ -107,10 +114,13 @@ fn reads() -> Vec<(&'static str, Value)> {
 fn searches_and_plans() -> Vec<(&'static str, Value)> {
     vec![
         ("file_search", json!({ "pattern": "*.rs" })),
+        ("file_search", json!({ "pattern": "*.log", "offset": 90 })),
         ("file_search", json!({ "pattern": "main" })),
         ("file_search", json!({ "pattern": "nothing-of-that-name" })),
         ("grep_search", json!({ "pattern": "total" })),
         ("grep_search", json!({ "pattern": "TOTAL" })),
+        ("grep_search", json!({ "pattern": "line of", "context": 10 })),
+        ("grep_search", json!({ "pattern": "line of", "limit": 1000 })),
         ("grep_search", json!({ "pattern": "(" })),
         ("grep_search", json!({ "pattern": "nothing-like-that" })),
         ("find_code_location", json!({ "search": "total" })),

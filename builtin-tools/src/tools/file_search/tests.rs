@@ -387,3 +387,26 @@ fn files_beyond_the_first_are_returned_on_request() {
     assert_eq!(rest["note"], "files 101 to 105 of 105");
     assert_eq!(page(200)["note"], "there are 105 files: `offset` passes over all of them");
 }
+
+#[test]
+fn pages_of_long_names_are_small_and_together_the_whole() {
+    let directory = "é".repeat(120);
+    let name = |n: usize| format!("{directory}/f{n:03}{}", "é".repeat(n % 110));
+    let names: Vec<String> = (0..250).map(name).collect();
+    let host = MemoryHost::new(names.iter().map(|name| (name.as_str(), "")));
+    let mut seen = Vec::new();
+    while seen.len() < names.len() {
+        let arguments = json!({ "pattern": "f*", "offset": seen.len() });
+        let output = call(&host, "file_search", arguments).unwrap();
+        let bytes = output.to_string().len();
+        assert!(bytes <= 24_000, "{bytes}");
+        let before = seen.len();
+        let page = output["files"].as_array().unwrap().iter();
+        seen.extend(page.map(|file| file["path"].as_str().unwrap().to_owned()));
+        assert!(seen.len() > before);
+        let note = output["note"].as_str().unwrap();
+        let continued = format!("continue with `offset` {}", seen.len());
+        assert_eq!(note.ends_with(&continued), seen.len() < names.len(), "{note}");
+    }
+    assert_eq!(seen, names);
+}

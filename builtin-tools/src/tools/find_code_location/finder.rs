@@ -3,6 +3,7 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use moss_ranking::FileTypes;
 use moss_ranking::{DeclaredPlace, NameFit};
 use moss_sdk::RelPath;
 use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
@@ -14,7 +15,6 @@ use super::found::{COUNTED_MAX, FileCode, FoundCode};
 use super::lined::{LinedText, slice};
 use super::location::{CodeUse, LocationKind};
 use super::query::{PassGoal, QueryPass};
-use crate::file_types::FileTypes;
 
 /// Most bytes of files that one look parses, in the order of the walk: what is beyond it is not found.
 const PARSED_BYTES_MAX: u64 = 64 << 20;

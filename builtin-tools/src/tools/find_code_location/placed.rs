@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use moss_ranking::FileTypes;
 use moss_sdk::RelPath;
 use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
 use moss_sdk::editor::{Location, Position};
@@ -13,7 +14,6 @@ use moss_symbols::{Language, Outliner};
 
 use super::found::{FileCode, FoundCode};
 use super::lined::LinedText;
-use crate::file_types::FileTypes;
 
 /// Where a file begins.
 const FILE_START: Position = Position { line: 0, character: 0 };

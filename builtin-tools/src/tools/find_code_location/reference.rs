@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use moss_ranking::FileTypes;
 use moss_sdk::context::Context;
 use moss_sdk::editor::{Location, Position};
 use moss_sdk::language_server::{ServerGoal, ServerQuestion, ServerReply};
@@ -13,7 +14,6 @@ use super::output::{LocationSource, ServerWord};
 use super::placed::{PlacedFinding, PlacedGoal};
 use super::query::{CodeQuery, SearchType};
 use super::{EXTENT, SearchScope};
-use crate::file_types::FileTypes;
 
 /// Most declarations whose uses a server is asked for.
 const DECLARATIONS_MAX: usize = 8;

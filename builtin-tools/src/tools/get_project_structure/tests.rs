@@ -358,3 +358,33 @@ fn a_result_keeps_to_its_bound_and_says_what_had_no_room() {
     let parts = parts.flat_map(|line| line.trim().split('/').filter(|part| !part.is_empty()));
     assert_eq!(named, parts.count() as u64, "{tree}");
 }
+
+#[test]
+fn pages_of_a_tree_of_long_names_are_small_and_together_all_of_it() {
+    let name = |n: usize| format!("d{:02}/e{:02}{}/f.rs", n / 20, n % 20, "é".repeat(n % 100));
+    let names: Vec<String> = (0..400).map(name).collect();
+    let host = MemoryHost::new(names.iter().map(|name| (name.as_str(), "")));
+    let page = |arguments: Value| {
+        let output = call(&host, "get_project_structure", arguments).unwrap();
+        let bytes = output.to_string().len();
+        let lines = lines(&output).into_iter().map(ToOwned::to_owned).collect::<Vec<_>>();
+        (lines, output["note"].as_str().unwrap_or_default().to_owned(), bytes)
+    };
+    let (whole, ..) = page(json!({ "limit": 2000, "offset": 0 }));
+    assert_eq!(whole.len(), 820);
+    let mut seen: Vec<String> = Vec::new();
+    while seen.len() < whole.len() {
+        let (lines, note, bytes) = page(json!({ "offset": seen.len() }));
+        assert!(bytes <= 24_000, "{bytes}");
+        let first = seen.len() + 1;
+        let (from, rest) = note.strip_prefix("lines ").unwrap().split_once(" to ").unwrap();
+        let end: usize = rest.split_once(' ').unwrap().0.parse().unwrap();
+        assert_eq!((from.parse::<usize>().unwrap(), end >= first), (first, true), "{note}");
+        let shown = end - seen.len();
+        // Before them stands where the first of them is.
+        seen.extend(lines[lines.len() - shown..].iter().cloned());
+        let continued = note.contains(&format!("continue with `offset` {end}"));
+        assert_eq!(continued, end < whole.len(), "{note}");
+    }
+    assert_eq!(seen, whole);
+}

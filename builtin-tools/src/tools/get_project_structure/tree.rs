@@ -9,11 +9,8 @@ use moss_sdk::tree_listing::TreeNames;
 
 use self::counts::{by_ending, counted};
 pub(super) use self::page::TreePage;
+use self::page::bytes_max;
 
-/// Most bytes of a tree.
-const BYTES_MAX: usize = 16 << 10;
-/// Most bytes of a tree for each line that it may have, where that is more.
-const LINE_BYTES: usize = 54;
 /// Most files of one directory that are named; more are counted by the ends of their names.
 const FILES_NAMED_MAX: usize = 80;
 /// Most directories in one directory that are named.
@@ -154,7 +151,7 @@ impl<'a> Tree<'a> {
 
     /// Draws the tree, with at most so many lines but for those of the first level.
     pub(super) fn draw(&mut self, lines_max: usize) -> Drawn {
-        self.open(TreeBudget { lines: lines_max, bytes: BYTES_MAX.max(lines_max * LINE_BYTES) });
+        self.open(TreeBudget { lines: lines_max, bytes: bytes_max(lines_max) });
         let mut text = String::new();
         let mut named = 0;
         self.draw_inside(0, 0, &mut text, &mut named);

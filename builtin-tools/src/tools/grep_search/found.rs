@@ -18,10 +18,10 @@ use super::page::HitPage;
 const LINE_BYTES_MAX: usize = 500;
 /// So much of a long line is shown before its match.
 const LEAD_BYTES: usize = 100;
+/// What the marks of a cut text take.
+const MARKS_BYTES: usize = 2 * '…'.len_utf8();
 /// Most bytes shown of a match over several lines.
 const SPAN_BYTES_MAX: usize = 4_000;
-/// Most bytes shown over all matches.
-pub(super) const TEXT_BYTES_MAX: usize = 200_000;
 /// Matches are counted up to here.
 pub(crate) const COUNTED_MAX: u64 = 100_000;
 
@@ -51,7 +51,7 @@ pub(super) struct Hit {
 #[derive(Debug, Default)]
 pub(super) struct FileHits {
     pub(super) path: String,
-    pub(super) shown: Vec<(Hit, usize)>,
+    pub(super) shown: Vec<Hit>,
     text_bytes: usize,
     pub(super) total: u64,
 }
@@ -90,11 +90,13 @@ fn cut(text: &str, place: usize, bytes_max: usize) -> (String, bool) {
     (format!("{before}{}{after}", &text[start..end]), true)
 }
 
-/// Most bytes that are shown of one file, so that what is passed over takes no room from the rest.
+/// Most bytes that are shown of one file, so that what is passed over takes no room from the rest. As it is
+/// returned it takes more: what is left out here would have no room there.
 fn bytes_max(page: HitPage, spans_lines: bool) -> usize {
-    let text_bytes = if spans_lines { SPAN_BYTES_MAX } else { LINE_BYTES_MAX };
-    let hit_bytes = PATH_BYTES_MAX + text_bytes + 2 * page.context_lines * LINE_BYTES_MAX;
-    TEXT_BYTES_MAX + page.offset * hit_bytes
+    let text_bytes = if spans_lines { SPAN_BYTES_MAX } else { LINE_BYTES_MAX } + MARKS_BYTES;
+    let context_bytes = 2 * page.context_lines * (LINE_BYTES_MAX + MARKS_BYTES);
+    let hit_bytes = PATH_BYTES_MAX + text_bytes + context_bytes;
+    page.size.bytes_max + page.offset * hit_bytes
 }
 
 fn without_line_end(text: &str) -> &str {
@@ -138,7 +140,7 @@ impl<'a> Show<'a> {
             path,
             matcher,
             spans_lines,
-            hits_max: page.offset + page.limit,
+            hits_max: page.offset + page.size.entries_max,
             bytes_max: bytes_max(page, spans_lines),
             found: FileHits::default(),
             before: Vec::new(),
@@ -197,9 +199,8 @@ impl Sink for Show<'_> {
         if self.is_after {
             let hit = self.hit(found);
             let before = hit.before.iter().map(String::len).sum::<usize>();
-            let bytes = hit.path.len() + hit.text.len() + before;
-            self.found.text_bytes += bytes;
-            self.found.shown.push((hit, bytes));
+            self.found.text_bytes += hit.path.len() + hit.text.len() + before;
+            self.found.shown.push(hit);
         }
         self.before.clear();
         Ok(self.found.total < COUNTED_MAX)
@@ -212,8 +213,7 @@ impl Sink for Show<'_> {
         let (text, _) = cut(line(context.bytes()), 0, LINE_BYTES_MAX);
         match (context.kind(), self.found.shown.last_mut()) {
             (SinkContextKind::Before, _) => self.before.push(text),
-            (SinkContextKind::After, Some((hit, bytes))) if self.is_after => {
-                *bytes += text.len();
+            (SinkContextKind::After, Some(hit)) if self.is_after => {
                 self.found.text_bytes += text.len();
                 hit.after.push(text);
             }

@@ -4,15 +4,16 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use moss_ranking::FileTypes;
 use moss_sdk::RelPath;
 use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
 use moss_sdk::file::TextPattern;
 
 use super::finder::HitFinder;
-use super::found::{COUNTED_MAX, FileHits, Hit, TEXT_BYTES_MAX};
+use super::found::{COUNTED_MAX, FileHits, Hit};
 use super::page::{FileCount, HitPage, HitView};
 use super::pattern::Pattern;
-use crate::file_types::FileTypes;
+use crate::result_page::PageRoom;
 use crate::wildcards::Wildcards;
 
 /// Most files whose matches wait for those of the files before them: with lines to show, and without.
@@ -31,7 +32,7 @@ pub(super) struct Hits {
     passed: usize,
     pub(super) matches: Vec<Hit>,
     pub(super) counts: Vec<FileCount>,
-    text_bytes: usize,
+    room: PageRoom,
     pub(super) total: u64,
     pub(super) files: u64,
     /// Whether there is room for more matches: files that are not gathered yet come later, so that
@@ -51,11 +52,13 @@ impl Hits {
             passed: 0,
             matches: Vec::new(),
             counts: Vec::new(),
-            text_bytes: 0,
+            room: PageRoom::new(page.size),
             total: 0,
             files: 0,
             // Where no lines are returned, they are only counted.
-            is_full: Arc::new(AtomicBool::new(page.limit == 0 || page.view != HitView::Matches)),
+            is_full: Arc::new(AtomicBool::new(
+                page.size.entries_max == 0 || page.view != HitView::Matches,
+            )),
         }
     }
 
@@ -74,24 +77,19 @@ impl Hits {
         if self.page.view == HitView::Matches { self.matches.len() } else { self.counts.len() }
     }
 
-    fn has_room(&self) -> bool {
-        self.matches.len() < self.page.limit && self.text_bytes < TEXT_BYTES_MAX
-    }
-
     /// Takes the matches of a file while there is room.
-    fn take(&mut self, shown: Vec<(Hit, usize)>) {
-        for (hit, bytes) in shown {
+    fn take(&mut self, shown: Vec<Hit>) {
+        for hit in shown {
             if self.passed < self.page.offset {
                 self.passed += 1;
                 continue;
             }
-            if !self.has_room() {
+            if !self.room.takes(&hit) {
                 break;
             }
-            self.text_bytes += bytes;
             self.matches.push(hit);
         }
-        if !self.has_room() {
+        if !self.room.is_left() {
             self.is_full.store(true, Ordering::Relaxed);
         }
     }
@@ -100,8 +98,11 @@ impl Hits {
     fn take_count(&mut self, path: String, matches: u64) {
         if self.passed < self.page.offset {
             self.passed += 1;
-        } else if self.counts.len() < self.page.limit {
-            self.counts.push(FileCount { path, matches });
+            return;
+        }
+        let count = FileCount { path, matches };
+        if self.room.takes(&count) {
+            self.counts.push(count);
         }
     }
 

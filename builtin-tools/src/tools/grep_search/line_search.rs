@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use moss_ranking::FileTypes;
 use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
 use moss_sdk::file::{TextPattern, VisitOptions, Visited};
 use moss_sdk::search::{TextQuery, TextQueryResult};
@@ -11,7 +12,7 @@ use super::hits::Hits;
 use super::page::{HitPage, HitView};
 use super::pattern::Pattern;
 use super::{EXTENT, LIMIT_MAX};
-use crate::file_types::FileTypes;
+use crate::result_page::PageSize;
 
 /// A visitor that gathers the lines that match.
 #[derive(Debug)]
@@ -36,8 +37,8 @@ impl LineSearch {
         }
         let pattern = Pattern::compile(&query.pattern, query.case_sensitive, false)?;
         let types = query.file_types.as_deref().map(FileTypes::parse).transpose()?;
-        let limit = usize::try_from(lines_max).expect("the bound is small");
-        let page = HitPage { view: HitView::Matches, offset: 0, limit, context_lines: 0 };
+        let size = PageSize::of(Some(lines_max), LIMIT_MAX, LIMIT_MAX);
+        let page = HitPage { view: HitView::Matches, offset: 0, size, context_lines: 0 };
         Ok(Self(Hits::new(pattern, types, page)))
     }
 

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::result_page::PageSize;
+
 /// How many matches a file has.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct FileCount {
@@ -28,8 +30,8 @@ pub(super) struct HitPage {
     pub(super) view: HitView,
     /// So many matches or files are passed over.
     pub(super) offset: usize,
-    /// Most of them that are returned.
-    pub(super) limit: usize,
+    /// How many of them are returned.
+    pub(super) size: PageSize,
     /// Lines shown before and after a match.
     pub(super) context_lines: usize,
 }

@@ -317,3 +317,48 @@ fn context_and_lines_of_a_match_are_as_asked_for() {
     let over = search(&host, over);
     assert_eq!(over["matches"][0]["text"], "fn a(\n    b,\n)");
 }
+
+#[test]
+fn pages_without_a_limit_are_small_and_together_the_whole() {
+    let host = MemoryHost::new([]);
+    let mut expected = Vec::new();
+    for file in 0..10 {
+        let path = format!("{file}-{}.txt", "\"".repeat(20 * file));
+        let text: String = (0..40).map(|n| format!("x {}\nb\nc\n", "é\t".repeat(6 * n))).collect();
+        host.write(&path, text.as_bytes());
+        expected.extend((0..40).map(|n| (json!(path), 3 * n + 1)));
+    }
+    for (output, key) in [("matches", "matches"), ("counts", "counts")] {
+        let mut seen = Vec::new();
+        loop {
+            let arguments = json!({ "pattern": "x", "output": output, "offset": seen.len() });
+            let output = search(&host, arguments);
+            let bytes = output.to_string().len();
+            assert!(bytes <= 24_000, "{bytes}");
+            let page = output[key].as_array().unwrap().iter();
+            let before = seen.len();
+            seen.extend(page.map(|hit| (hit["path"].clone(), hit["line"].as_u64().unwrap_or(1))));
+            assert!(seen.len() > before);
+            let note = output["note"].as_str().unwrap_or_default();
+            let continued = format!("continue with `offset` {}", seen.len());
+            if !note.ends_with(&continued) {
+                break;
+            }
+        }
+        match key {
+            "matches" => assert_eq!(seen, expected),
+            _ => assert!(seen.iter().eq(expected.iter().step_by(40))),
+        }
+    }
+}
+
+#[test]
+fn a_page_behind_the_last_that_can_be_passed_over_is_not_offered() {
+    let host = MemoryHost::new([("a", "x\n".repeat(1_200).as_str())]);
+    let note = |offset: usize| {
+        let output = search(&host, json!({ "pattern": "x", "limit": 100, "offset": offset }));
+        output["note"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(note(900), "matches 901 to 1000 of 1200: continue with `offset` 1000");
+    assert_eq!(note(1_000), "matches 1001 to 1100 of 1200");
+}

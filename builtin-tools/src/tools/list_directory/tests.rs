@@ -137,7 +137,7 @@ fn entries_are_sorted_and_ties_broken_by_path() {
 fn more_entries_than_the_bound_are_counted_and_said() {
     let names: Vec<String> = (0..ENTRIES_MAX + 5).map(|n| format!("d/{n:05}")).collect();
     let host = MemoryHost::new(names.iter().map(|name| (name.as_str(), "")));
-    let arguments = json!({ "path": "d", "sortOrder": "desc" });
+    let arguments = json!({ "path": "d", "sortOrder": "desc", "limit": ENTRIES_MAX });
     let output = call(&host, "list_directory", arguments).unwrap();
     let entries = output["entries"].as_array().unwrap();
     assert_eq!(entries.len(), ENTRIES_MAX);
@@ -180,7 +180,7 @@ fn pages_of_a_listing_are_the_whole() {
             0,
             "3 of 7 entries: narrow the filters, list a directory below, or continue with `offset` 3",
         ),
-        (3, "entries 4 to 6 of 7"),
+        (3, "entries 4 to 6 of 7: continue with `offset` 6"),
         (6, "entries 7 to 7 of 7"),
         (9, "there are 7 entries: `offset` passes over all of them"),
     ] {
@@ -191,4 +191,40 @@ fn pages_of_a_listing_are_the_whole() {
         seen.extend(entries.map(|entry| entry["path"].as_str().unwrap().to_owned()));
     }
     assert_eq!(seen, names);
+}
+
+#[test]
+fn pages_without_a_limit_are_small_and_together_the_whole() {
+    let names: Vec<String> =
+        (0..3_000).map(|n| format!("d/{n:05}-{}", "é".repeat(n % 90))).collect();
+    let host = MemoryHost::new(names.iter().map(|name| (name.as_str(), "")));
+    let mut seen = Vec::new();
+    loop {
+        let arguments = json!({ "path": "d", "offset": seen.len() });
+        let output = call(&host, "list_directory", arguments).unwrap();
+        let bytes = output.to_string().len();
+        assert!(bytes <= 24_000, "{bytes}");
+        let entries = output["entries"].as_array().unwrap().iter();
+        let before = seen.len();
+        seen.extend(entries.map(|entry| entry["path"].as_str().unwrap().to_owned()));
+        assert!(seen.len() > before);
+        let continued = format!("continue with `offset` {}", seen.len());
+        let note = output["note"].as_str().unwrap();
+        assert_eq!(note.ends_with(&continued), seen.len() < names.len(), "{note}");
+        if seen.len() == names.len() {
+            break;
+        }
+        assert!(bytes > 22_000, "{bytes}");
+    }
+    assert_eq!(seen, names);
+}
+
+#[test]
+fn a_limit_that_is_named_has_as_much_as_it_says() {
+    let names: Vec<String> = (0..ENTRIES_MAX).map(|n| format!("d/{n:0100}")).collect();
+    let host = MemoryHost::new(names.iter().map(|name| (name.as_str(), "")));
+    let arguments = json!({ "path": "d", "limit": ENTRIES_MAX });
+    let output = call(&host, "list_directory", arguments).unwrap();
+    assert_eq!(output["entries"].as_array().unwrap().len(), ENTRIES_MAX);
+    assert_eq!(output["truncated"], false);
 }

@@ -263,19 +263,29 @@ impl Effects {
                 }
                 Ok(())
             }
-            WaitOutcome::Denied(reason) => {
-                record::confirmation_ended(&self.scope, digest, AskOutcome::Denied, Some(&reason))
-                    .await?;
-                let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
-                let message = format!("denied by a person{why}; nothing was changed");
-                Err(CallError::Denied { message, rule: None })
-            }
+            WaitOutcome::Denied(reason) => Err(self.denied_by_person(digest, &reason).await),
             WaitOutcome::Expired => {
                 record::confirmation_ended(&self.scope, digest, AskOutcome::Expired, None).await?;
                 let message = "nobody decided the confirmation in time; nothing was changed";
                 Err(self.unconfirmed(question, message.to_owned()).await)
             }
         }
+    }
+
+    /// Records that a person said no, and makes the error of that.
+    pub(in crate::call) async fn denied_by_person(
+        &self,
+        digest: ContentHash,
+        reason: &str,
+    ) -> CallError {
+        let denied = AskOutcome::Denied;
+        let recorded = record::confirmation_ended(&self.scope, digest, denied, Some(reason)).await;
+        if let Err(error) = recorded {
+            return error;
+        }
+        let why = if reason.is_empty() { String::new() } else { format!(": {reason}") };
+        let message = format!("denied by a person{why}; nothing was changed");
+        CallError::Denied { message, rule: None }
     }
 
     fn question(&self, ask: Ask<'_>) -> Question {

@@ -51,17 +51,8 @@ impl Effects {
                 let consent = Consent::Fetch(Fetched { host, source: url.to_owned(), sha256 });
                 let arguments = consent.to_json();
                 let digest = self.digest_of("network", &arguments);
-                let ask = Ask {
-                    digest,
-                    decision: &decision,
-                    changes: Vec::new(),
-                    arguments: Some(arguments),
-                    plan_bytes: 0,
-                    consent: Some(Arc::new(consent)),
-                    command: None,
-                    embedding: None,
-                    offers: Vec::new(),
-                };
+                let (arguments, consent) = (Some(arguments), Some(Arc::new(consent)));
+                let ask = Ask { arguments, consent, ..Ask::of(digest, &decision) };
                 Ok(self.ask(ask).await?)
             }
         }

@@ -27,17 +27,7 @@ impl Effects {
         let arguments = arguments.to_string();
         let digest = self.digest_of("read", path.as_str());
         let offers = self.offers_to_read(file, digest);
-        let ask = Ask {
-            digest,
-            decision,
-            changes: Vec::new(),
-            arguments: Some(arguments),
-            plan_bytes: 0,
-            consent: None,
-            command: None,
-            embedding: None,
-            offers,
-        };
+        let ask = Ask { arguments: Some(arguments), offers, ..Ask::of(digest, decision) };
         let asked = async {
             record::decided(&self.scope, Action::Read, Some(path), None, decision).await?;
             self.ask(ask).await

@@ -1,6 +1,12 @@
 //! A page of a drawn tree: some of its lines, and the directories that the first of them is in.
 
 use super::{Drawn, INDENT};
+use crate::extent;
+
+/// Most bytes of a tree.
+const BYTES_MAX: usize = 16 << 10;
+/// Most bytes of a tree for each line that it may have, where that is more.
+const LINE_BYTES: usize = 54;
 
 /// Which lines of a tree are shown.
 #[derive(Debug, Clone, Copy)]
@@ -9,6 +15,11 @@ pub(in super::super) struct TreePage {
     pub(in super::super) offset: usize,
     /// Most that are shown.
     pub(in super::super) lines_max: usize,
+}
+
+/// Most bytes of a tree, or of a page of one, that may have so many lines.
+pub(super) fn bytes_max(lines_max: usize) -> usize {
+    BYTES_MAX.max(lines_max.saturating_mul(LINE_BYTES))
 }
 
 fn depth(line: &str) -> usize {
@@ -37,20 +48,27 @@ fn above<'a>(lines: &[&'a str], at: usize) -> Vec<&'a str> {
 // === impl Drawn ===
 
 impl Drawn {
-    /// Returns a page of it, and which that is.
+    /// Returns a page of it, and which that is. It has one line at least, however long that is.
     pub(in super::super) fn page(&self, page: TreePage) -> (String, String) {
         let lines: Vec<&str> = self.text.lines().collect();
         let (total, first) = (lines.len(), page.offset);
-        let end = total.min(first.saturating_add(page.lines_max));
-        if first >= end {
+        if first >= total || page.lines_max == 0 {
             let note = format!("the tree has {total} lines: `offset` passes over all of them");
             return (String::new(), note);
         }
+        let above = above(&lines, first);
+        let mut bytes = above.iter().map(|line| line.len() + 1).sum::<usize>();
+        let has_room = |line: &&&str| {
+            bytes += line.len() + 1;
+            bytes <= bytes_max(page.lines_max)
+        };
+        let shown = lines[first..].iter().take(page.lines_max).take_while(has_room).count();
+        let end = first + shown.max(1);
         let mut note = format!("lines {} to {end} of {total} of the tree", first + 1);
         if end < total {
-            note.push_str(&format!(": continue with `offset` {end}"));
+            note.push_str(&extent::continued(end));
         }
-        let shown = above(&lines, first).into_iter().chain(lines[first..end].iter().copied());
+        let shown = above.into_iter().chain(lines[first..end].iter().copied());
         let text = shown.map(|line| format!("{line}\n")).collect();
         (text, note)
     }

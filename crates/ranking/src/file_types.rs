@@ -31,7 +31,7 @@ const SHOWN_CHARS_MAX: usize = 40;
 
 /// A choice of file types. A file is admitted where one of them has it.
 #[derive(Debug)]
-pub(crate) struct FileTypes {
+pub struct FileTypes {
     /// What it was read from.
     list: String,
     types: Types,
@@ -47,7 +47,7 @@ impl FileTypes {
     /// # Errors
     ///
     /// `InvalidArguments` for an empty list, one that is too long, and for a name that is neither.
-    pub(crate) fn parse(list: &str) -> Result<Self, ToolError> {
+    pub fn parse(list: &str) -> Result<Self, ToolError> {
         let mut builder = TypesBuilder::new();
         builder.add_defaults();
         let mut endings = Vec::new();
@@ -76,17 +76,17 @@ impl FileTypes {
     }
 
     /// Returns the list that it was read from.
-    pub(crate) fn list(&self) -> &str {
+    pub fn list(&self) -> &str {
         &self.list
     }
 
     /// Whether a file is of one of the types, by its name.
-    pub(crate) fn admits(&self, path: &RelPath) -> bool {
+    pub fn admits(&self, path: &RelPath) -> bool {
         path.file_name().is_some_and(|name| self.admit_name(name))
     }
 
     /// As [`FileTypes::admits`], of the name alone.
-    pub(crate) fn admit_name(&self, name: &str) -> bool {
+    pub fn admit_name(&self, name: &str) -> bool {
         let ends_so = |name: &str| self.endings.iter().any(|ending| name.ends_with(ending));
         !self.endings.is_empty() && ends_so(&name.to_lowercase())
             || self.types.matched(name, false).is_whitelist()
