@@ -216,6 +216,7 @@ impl Means {
             landlock: has_rules.then_some(plan.landlock),
             layer,
             group: None,
+            temporary: private.as_ref().map(|directory| directory.path().to_owned()),
             identities,
             covers: CoverOrder::default(),
         };
