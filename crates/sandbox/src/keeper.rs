@@ -35,7 +35,7 @@ pub(crate) use self::restrict::{NEWEST, drop_rights};
 pub(crate) use self::socket::{control, read_message, send};
 use self::temporary::TemporaryFiles;
 use self::tree::ProcessTree;
-use crate::ending::{CommandLimit, Disturbance, LEFT_RUNNING_MAX};
+use crate::ending::{CommandLimit, CoverChange, Disturbance, LEFT_RUNNING_MAX};
 use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE};
 use crate::system;
 use crate::worker::ProcessExit;
@@ -334,15 +334,23 @@ impl CommandKeeper {
         self.tree.signal(Signal::KILL)
     }
 
-    /// Ends a command from which something is no more kept that has to be.
+    /// Ends a command from which something is no more kept that has to be. Who made what there was not is for moss to
+    /// say: others of its commands may have.
     fn look_at_covers(&mut self, is_all: bool) -> io::Result<()> {
-        if self.exit.is_none() && self.disturbance.is_none() {
-            self.disturbance = self.covers.look(is_all);
-            if self.disturbance.is_some() {
-                self.kill()?;
-            }
+        if self.exit.is_some() || self.disturbance.is_some() {
+            return Ok(());
         }
-        Ok(())
+        let found = self.covers.look(is_all);
+        let (made, lost): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|one| one.change == CoverChange::Made);
+        self.disturbance = lost.into_iter().next();
+        if self.disturbance.is_some() {
+            return self.kill();
+        }
+        match made.into_iter().next() {
+            Some(made) => send(&mut self.control, &KeeperReport::Made(made.path)),
+            None => Ok(()),
+        }
     }
 
     /// Takes note of what has ended, and returns what has not.

@@ -95,6 +95,8 @@ pub(crate) enum KeeperReport {
     NoProgram(String),
     /// The command could not be kept in, and was not run.
     Failed(String),
+    /// What may not come into being is there.
+    Made(PathBuf),
     /// The leader has ended, and what it left running was killed.
     Ended(KeptEnd),
 }
@@ -232,6 +234,9 @@ impl KeeperReport {
             Self::Failed(reason) => {
                 message.number(2).text(reason);
             }
+            Self::Made(path) => {
+                message.number(4).text(path);
+            }
             Self::Ended(end) => {
                 message.number(3);
                 end.encode(&mut message);
@@ -250,6 +255,7 @@ impl KeeperReport {
             1 => Self::NoProgram(text(&mut message)?),
             2 => Self::Failed(text(&mut message)?),
             3 => Self::Ended(KeptEnd::decode(&mut message)?),
+            4 => Self::Made(message.text()?.into()),
             _ => return Err(invalid()),
         })
     }
@@ -372,6 +378,7 @@ mod tests {
             KeeperReport::Started,
             KeeperReport::NoProgram("x: not found".into()),
             KeeperReport::Failed("why".into()),
+            KeeperReport::Made("/w/.git/commondir".into()),
             ended(ProcessExit::Exited(-1), None),
             ended(ProcessExit::Killed(9), Some(CommandLimit::Memory)),
             ended(ProcessExit::Killed(9), Some(CommandLimit::TemporaryBytes(7))),
