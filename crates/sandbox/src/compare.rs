@@ -286,8 +286,14 @@ impl Snapshot {
     }
 
     pub(crate) fn encode(&self, message: &mut Encoder) {
-        message.number(self.kept.len() as u64);
-        for KeptPath { path, real, root, before } in &self.kept {
+        // What is kept from commands is not written down.
+        let is_secret = |kept: &&KeptPath| {
+            let is_masked = self.plan.as_ref().is_some_and(|plan| plan.masked.contains(&kept.path));
+            is_masked && matches!(kept.before, ContentBefore::File { .. } | ContentBefore::Link(_))
+        };
+        let kept: Vec<_> = self.kept.iter().filter(|kept| !is_secret(kept)).collect();
+        message.number(kept.len() as u64);
+        for KeptPath { path, real, root, before } in kept {
             message.text(path).text(real).text(root);
             before.encode(message);
         }

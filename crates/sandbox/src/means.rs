@@ -171,9 +171,10 @@ impl Means {
         }
     }
 
-    /// Nothing takes it from a command where there is no tier.
+    /// Nothing takes it from a command where there is no tier, nor from one that nothing keeps in but a namespace.
     fn network(&self, command: &SandboxedCommand) -> NetworkMode {
-        if self.tier == Tier::None { NetworkMode::On } else { command.network }
+        let is_open = self.launcher.is_none() && command.profile == Profile::DangerFull;
+        if self.tier == Tier::None || is_open { NetworkMode::On } else { command.network }
     }
 
     /// Whether commands could connect to abstract sockets of the machine.
@@ -337,7 +338,13 @@ impl Means {
                     Some(applied) => (applied.directories, Some(ends.add(applied.rules)?)),
                 };
                 let layer = layer.map(u32::try_from).transpose().map_err(io::Error::other)?;
-                let unmasked = plan.narrow(&temporary, command.network, &carved);
+                let masked: Vec<_> = plan.masked().collect();
+                let readable = plan.narrow(&temporary, command.network, &carved);
+                // A job runs for long, and a person may write them meanwhile.
+                if command.limits.timeout.is_some() {
+                    plan.compare_unmasked(&readable);
+                }
+                let unmasked = if has_rules { readable } else { masked };
                 KeeperStart { temporary, private: Some(directory), unmasked, layer, ..none }
             }
         })

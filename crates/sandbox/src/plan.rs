@@ -304,6 +304,11 @@ impl FilePlan {
         std::mem::take(&mut self.unmasked)
     }
 
+    /// Compares what a command can write although it is masked. Of directories nobody knows how much that is.
+    pub(crate) fn compare_unmasked(&mut self, unmasked: &[PathBuf]) {
+        self.compared.extend(unmasked.iter().filter(|path| is_no_directory(path)).cloned());
+    }
+
     /// What is masked where nothing is written.
     pub(crate) fn masked_to_read(&self) -> Vec<PathBuf> {
         let is_writable = |path: &PathBuf| {
@@ -319,7 +324,7 @@ impl FilePlan {
         self.mounts.iter().filter(is_socket).map(|mask| mask.at().to_owned()).collect()
     }
 
-    fn masked(&self) -> impl Iterator<Item = PathBuf> {
+    pub(crate) fn masked(&self) -> impl Iterator<Item = PathBuf> {
         self.mounts.iter().filter(|mount| mount.is_mask()).map(|mask| mask.at().to_owned())
     }
 
@@ -378,6 +383,11 @@ fn is_closed_by_owner(path: &Path) -> bool {
         let is_own = found.uid() == rustix::process::geteuid().as_raw();
         is_own && found.mode() & OWNER_LOOKS != OWNER_LOOKS
     })
+}
+
+/// Whether something is there by a name of its own, and can be compared as a whole.
+fn is_no_directory(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| !found.is_dir())
 }
 
 fn real(path: &Path) -> io::Result<PathBuf> {
