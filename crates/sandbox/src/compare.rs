@@ -243,6 +243,12 @@ impl Snapshot {
         written.into_iter().any(|root| path.starts_with(root))
     }
 
+    /// Whether its command writes anywhere in a directory.
+    pub(crate) fn writes_in(&self, directory: &Path) -> bool {
+        let mut written = self.plan.iter().flat_map(|plan| &plan.written);
+        written.any(|root| root.starts_with(directory)) || self.writes(directory)
+    }
+
     /// Whether its command may write a path, which was neither protected nor masked when it began.
     pub(crate) fn leaves(&self, path: &Path) -> bool {
         let protects = |around: &Path| {

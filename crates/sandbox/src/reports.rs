@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::sync::watch;
-use tokio::task::spawn_blocking;
+use tokio::task::{JoinHandle, spawn_blocking};
 
 use crate::order::KeeperReport;
 use crate::running_snapshots::settle_made;
@@ -32,27 +32,33 @@ pub(crate) async fn read_report(
     KeeperReport::decode(&message)
 }
 
-/// Waits for the last report. What comes into being until then is decided about: see [`settle_made`].
+/// Waits for the last report. What comes into being until then is decided about, one after the other: see
+/// [`settle_made`].
 pub(crate) async fn last_report(
     reports: &mut (impl AsyncRead + Unpin),
     snapshot: Option<u64>,
     made: &watch::Sender<MadeMeanwhile>,
 ) -> io::Result<KeeperReport> {
+    let mut settling: Option<JoinHandle<()>> = None;
     loop {
         let path = match read_report(reports).await? {
             KeeperReport::Made(path) => path,
             report => return Ok(report),
         };
-        let Some(number) = snapshot else { continue };
-        let found = path.clone();
-        let settle = spawn_blocking(move || settle_made(number, &found));
-        let is_own = settle.await.map_err(|error| io::Error::other(error.to_string()))?;
-        made.send_modify(|made| {
-            if is_own {
-                made.own.get_or_insert(path);
-            } else {
-                made.moved.insert(path);
-            }
-        });
+        // A keeper reports it again as long as it is there, and is never kept from that.
+        let is_settling = settling.as_ref().is_some_and(|settling| !settling.is_finished());
+        if let Some(number) = snapshot.filter(|_| !is_settling) {
+            let made = made.clone();
+            settling = Some(spawn_blocking(move || {
+                let is_own = settle_made(number, &path);
+                made.send_modify(|made| {
+                    if is_own {
+                        made.own.get_or_insert(path);
+                    } else {
+                        made.moved.insert(path);
+                    }
+                });
+            }));
+        }
     }
 }

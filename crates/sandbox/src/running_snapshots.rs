@@ -130,7 +130,10 @@ fn add_moved(plan: &mut SnapshotPlan) {
 impl LooseFiles {
     /// Those of a workspace.
     pub(crate) fn of(workspace: &Path) -> Self {
-        Self(running_in(&[workspace.to_owned()]))
+        let mut running = running_in(&[workspace.to_owned()]);
+        // What only reads makes nothing.
+        running.retain(|one| lock(&one.snapshot).writes_in(workspace));
+        Self(running)
     }
 
     pub(crate) fn has(&self, path: &Path) -> bool {

@@ -8,6 +8,8 @@ const RESERVED: [&str; 22] = [
     "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
     "function", "if", "in", "select", "then", "time", "until", "while", "{", "}",
 ];
+/// Builtins that are looked at by what they do: they set variables, or move to a directory.
+const KEPT_BUILTINS: [&str; 4] = ["cd", "popd", "pushd", "read"];
 /// What ends the commands of one case.
 const CASE_ENDS: [&str; 3] = [";;&", ";;", ";&"];
 
@@ -45,6 +47,14 @@ impl ShellReader<'_> {
             }
             Ok(())
         })
+    }
+
+    /// Refuses a function in the place of what is looked at as the shell's own.
+    pub(super) fn check_defined(&self, name: &str) -> Result<(), Unparsed> {
+        if KEPT_BUILTINS.contains(&name) {
+            return self.refuse(format!("a function in the place of `{name}`"));
+        }
+        Ok(())
     }
 
     /// Takes note of a function where what was read since a place defines it and does nothing else, in this shell.
@@ -315,10 +325,8 @@ impl ShellReader<'_> {
         if name.is_empty() {
             return self.refuse("`function` without a name");
         }
-        if name == "read" {
-            return self.refuse("a function in the place of `read`");
-        }
         let name = name.to_owned();
+        self.check_defined(&name)?;
         self.skip_blanks();
         if self.take("(") {
             self.skip_blanks();

@@ -102,9 +102,7 @@ impl ShellReader<'_> {
             return self.refuse("a parenthesis in a command");
         }
         let name = self.text[start..self.at].trim().to_owned();
-        if name == "read" {
-            return self.refuse("a function in the place of `read`");
-        }
+        self.check_defined(&name)?;
         self.expect("(")?;
         self.skip_blanks();
         self.expect(")")?;
