@@ -84,6 +84,7 @@ const FILE_DOORS: &[(&str, &str)] = &[
     ("crates/sandbox/src/bound_sockets.rs", "`/proc` alone says which sockets there are"),
     ("crates/sandbox/src/keeper.rs", "opens `/dev/null`"),
     ("crates/sandbox/src/keeper/memory.rs", "a process asks by `/proc` to be ended first"),
+    ("crates/sandbox/src/keeper/temporary.rs", "`/proc` alone says which open files have no name"),
     ("crates/sandbox/src/keeper/tree.rs", "`/proc` alone says which processes there are"),
     (
         "crates/sandbox/src/launcher/namespaces.rs",

@@ -67,7 +67,7 @@ fn reads_only(command: &SimpleCommand) -> bool {
         return true;
     }
     let are_harmless = builtins::sets_own(command) || looked_at(command).all(is_harmless);
-    are_harmless && (command.is_wrapper || reading::is_listed(command))
+    are_harmless && (command.is_wrapper || command.calls_function || reading::is_listed(command))
 }
 
 /// What is assigned, less what `read` only splits a line by: `IFS= read -r line`. No expansion of that command
@@ -150,6 +150,9 @@ struct AskingEntry {
     /// None of these words may be there.
     #[serde(default)]
     unless: Vec<String>,
+    /// Words that make it harmless where it has no others.
+    #[serde(default)]
+    only: Vec<String>,
     /// Values with which the options of `has` are harmless.
     #[serde(default)]
     values: Vec<String>,

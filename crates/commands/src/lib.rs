@@ -89,6 +89,8 @@ pub struct SimpleCommand {
     sets: Vec<String>,
     /// The text that it gives to a shell.
     script: Option<String>,
+    /// Whether it calls a function that the text has defined by then: what that does stands in the list as well.
+    calls_function: bool,
 }
 
 /// A word, as far as it is known before anything runs.
@@ -157,6 +159,10 @@ pub struct Unparsed {
 pub fn read(text: &str) -> Result<ShellScript, Unparsed> {
     let mut commands = unfold::unfold(reader::read(text, 0)?)?;
     note_emptied_streams(&mut commands);
+    // Without the function its name is that of a program.
+    if commands.iter().any(|command| command.program() == Some("unset")) {
+        commands.iter_mut().for_each(|command| command.calls_function = false);
+    }
     let numbers = numbers::NumberVariables::of(&commands);
     numbers::check_evaluated(&commands, &numbers)?;
     commands.iter_mut().for_each(|command| builtins::note_tested(command, &numbers));
@@ -181,8 +187,14 @@ fn note_emptied_streams(commands: &mut [SimpleCommand]) {
             && opened.target.fixed().is_some_and(|path| STREAMS.contains(&path))
     };
     for command in commands {
-        let Some(emptied) = command.redirections.iter().find(empties) else { continue };
-        let why = format!("it may empty a file by way of {}", emptied.target.shown());
+        let opened = command.redirections.iter().find(empties).map(|opened| &opened.target);
+        // It opens what it is given in the same way, unless it appends.
+        let given = || {
+            let words = command.words.iter().filter(|_| command.program() == Some("tee"));
+            words.into_iter().find(|word| word.fixed().is_some_and(|path| STREAMS.contains(&path)))
+        };
+        let Some(emptied) = opened.or_else(given) else { continue };
+        let why = format!("it may empty a file by way of {}", emptied.shown());
         command.unclear.get_or_insert(why);
     }
 }
@@ -233,6 +245,7 @@ impl SimpleCommand {
             evaluates: Vec::new(),
             sets: Vec::new(),
             script: None,
+            calls_function: false,
         }
     }
 

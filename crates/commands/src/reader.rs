@@ -80,6 +80,10 @@ struct ShellReader<'a> {
     gaps: Vec<TokenGap>,
     /// The texts that stand inside this one.
     inner: Vec<String>,
+    /// The functions that are certainly defined by now.
+    functions: Vec<String>,
+    /// Where the definition that was read last begins and ends, and its name.
+    defined: Option<(usize, usize, String)>,
 }
 
 /// A here-document that was announced.
@@ -113,6 +117,8 @@ impl<'a> ShellReader<'a> {
             has_document: false,
             gaps: Vec::new(),
             inner: Vec::new(),
+            functions: Vec::new(),
+            defined: None,
         }
     }
 
@@ -149,6 +155,7 @@ impl<'a> ShellReader<'a> {
             let mut nested = ShellReader::new(text, reader.depth);
             nested.word_count = reader.word_count;
             nested.substitutions = reader.substitutions;
+            nested.functions.clone_from(&reader.functions);
             let at = reader.at;
             inner(&mut nested).map_err(|error| Unparsed::new(at, error.reason))?;
             if !nested.pending.is_empty() {

@@ -186,6 +186,9 @@ fn is_plain_listing(name: &str, word: &ShellWord) -> bool {
 /// like any other.
 fn shell_runs(name: &str, command: &mut SimpleCommand) -> WhatRuns {
     let arguments = &command.words[1..];
+    if name == "bash" && arguments.len() == 1 && arguments[0].fixed() == Some("--version") {
+        return WhatRuns::Itself;
+    }
     let mut at = 0;
     while let Some(word) = arguments.get(at) {
         let Some(text) = word.fixed() else {

@@ -3,27 +3,19 @@
 //! stead is set aside under another name.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::ffi::{OsStr, OsString};
 use std::io;
 use std::ops::Bound;
-use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use rustix::fs::FileType;
 
-use crate::content_before::{ContentBefore, KeepBudget};
+use crate::aside::{move_aside, set_aside_in};
+use crate::content_before::ContentBefore;
 use crate::reached::{ReachedDirectory, real_of};
+use crate::shares;
 use crate::wire::{Decoder, Encoder};
 
-/// Longest name of a file, in bytes.
-const NAME_BYTES_MAX: usize = 255;
-/// What is added to the name of what was set aside.
-const ASIDE: &str = ".set-aside-by-moss";
-/// Longest such number, in bytes.
-const NUMBER_BYTES: usize = 3;
-/// How often another number is tried behind that, where what was set aside before cannot be removed.
-const ASIDE_TRIES: usize = 100;
 /// Permissions by which the owner of a directory lists, enters and changes it.
 const OWNER_MODE: u32 = 0o700;
 
@@ -43,6 +35,8 @@ pub(crate) struct SnapshotPlan {
     pub(crate) workspace: PathBuf,
     /// All that is protected, by a mount or by none.
     pub(crate) protected: BTreeSet<PathBuf>,
+    /// All that is masked.
+    pub(crate) masked: BTreeSet<PathBuf>,
     /// What is compared afterwards.
     pub(crate) compared: Vec<PathBuf>,
     /// Where the command writes: nothing elsewhere is compared or restored.
@@ -81,10 +75,10 @@ impl Snapshot {
         Self { plan: Some(plan.clone()), ..Self::take(&plan.compared, &plan.written) }
     }
 
-    /// Keeps what the paths hold that lie where a command writes, whatever leads there. Of more than can be kept the
-    /// last ones are only known.
+    /// Keeps what the paths hold that lie where a command writes, whatever leads there. Of more than can be kept each
+    /// place has its share, and the rest is only known.
     pub(crate) fn take(paths: &[PathBuf], written: &[PathBuf]) -> Self {
-        let (mut snapshot, mut left) = (Self::default(), KeepBudget::OF_COMMAND);
+        let mut snapshot = Self::default();
         for path in paths {
             let real = real_of(path);
             // Another command may have put a link there since it was planned.
@@ -93,8 +87,13 @@ impl Snapshot {
                 continue;
             };
             snapshot.add_above(&real, &root);
-            let before = ContentBefore::at(&real, &mut left);
+            let before = ContentBefore::Unknown;
             snapshot.kept.push(KeptPath { path: path.clone(), real, root, before });
+        }
+        let paths = snapshot.kept.iter().map(|kept| (kept.real.as_path(), kept.root.as_path()));
+        let before = shares::keep(&paths.collect::<Vec<_>>());
+        for (kept, before) in snapshot.kept.iter_mut().zip(before) {
+            kept.before = before;
         }
         snapshot
     }
@@ -134,7 +133,7 @@ impl Snapshot {
 
     /// Gives back what a command took of its own user's permissions above what is compared: closed, nobody could
     /// look at that or restore it. What is not the user's stays.
-    fn open_again(&self) -> Vec<PathBuf> {
+    pub(crate) fn open_again(&self) -> Vec<PathBuf> {
         // From the outside in.
         let opened = self.above.iter().filter(|(path, mode)| {
             let Ok((directory, name)) = ReachedDirectory::above(path) else { return false };
@@ -238,6 +237,35 @@ impl Snapshot {
         has_changed
     }
 
+    /// Whether its command writes where a path is.
+    pub(crate) fn writes(&self, path: &Path) -> bool {
+        let written = self.plan.iter().flat_map(|plan| &plan.written);
+        written.into_iter().any(|root| path.starts_with(root))
+    }
+
+    /// Whether its command writes anywhere in a directory.
+    pub(crate) fn writes_in(&self, directory: &Path) -> bool {
+        let mut written = self.plan.iter().flat_map(|plan| &plan.written);
+        written.any(|root| root.starts_with(directory)) || self.writes(directory)
+    }
+
+    /// Whether its command may write a path, which was neither protected nor masked when it began.
+    pub(crate) fn leaves(&self, path: &Path) -> bool {
+        let protects = |around: &Path| {
+            let has = |plan: &SnapshotPlan| {
+                plan.protected.contains(around) || plan.masked.contains(around)
+            };
+            self.plan.as_ref().is_some_and(has)
+        };
+        self.writes(path) && !path.ancestors().any(protects)
+    }
+
+    /// The directories in which it has something: of what commands write, those around it.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = PathBuf> {
+        let roots: BTreeSet<&PathBuf> = self.kept.iter().map(|kept| &kept.root).collect();
+        roots.into_iter().cloned()
+    }
+
     /// What else is known of its command.
     pub(crate) fn into_plan(self) -> Option<SnapshotPlan> {
         self.plan
@@ -264,8 +292,14 @@ impl Snapshot {
     }
 
     pub(crate) fn encode(&self, message: &mut Encoder) {
-        message.number(self.kept.len() as u64);
-        for KeptPath { path, real, root, before } in &self.kept {
+        // What is kept from commands is not written down.
+        let is_secret = |kept: &&KeptPath| {
+            let is_masked = self.plan.as_ref().is_some_and(|plan| plan.masked.contains(&kept.path));
+            is_masked && matches!(kept.before, ContentBefore::File { .. } | ContentBefore::Link(_))
+        };
+        let kept: Vec<_> = self.kept.iter().filter(|kept| !is_secret(kept)).collect();
+        message.number(kept.len() as u64);
+        for KeptPath { path, real, root, before } in kept {
             message.text(path).text(real).text(root);
             before.encode(message);
         }
@@ -297,6 +331,13 @@ impl Snapshot {
 // === impl SnapshotPlan ===
 
 impl SnapshotPlan {
+    /// The directories in which it compares something, as far as no link leads there.
+    pub(crate) fn directories(&self) -> Vec<PathBuf> {
+        let has_compared = |root: &&PathBuf| self.compared.iter().any(|one| one.starts_with(root));
+        let written = self.written.iter().filter(has_compared);
+        [&self.workspace].into_iter().chain(written).cloned().collect()
+    }
+
     /// Whether a path is protected in it, or lies in what is.
     pub(crate) fn has(&self, path: &Path) -> bool {
         let is_in = |around: &Path| self.protected.contains(around);
@@ -349,44 +390,6 @@ impl KeptPath {
     }
 }
 
-/// Moves away what is at a path, without a link being followed: to the same name with
-/// `.set-aside-by-moss` behind it, in the place of what was there.
-pub(crate) fn move_aside(path: &Path) -> io::Result<()> {
-    match ReachedDirectory::above(path) {
-        Ok((directory, name)) => set_aside_in(&directory, name),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(error),
-    }
-}
-
-fn set_aside_in(directory: &ReachedDirectory, name: &OsStr) -> io::Result<()> {
-    if let Err(error) = directory.stat(name) {
-        return if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) };
-    }
-    let can_take = |aside: &OsStr, number| match number {
-        1 => directory.remove(aside).is_ok(),
-        _ => directory.stat(aside).is_err(),
-    };
-    let taken = || io::Error::other("what was set aside before cannot be removed");
-    let aside = aside_name(name, can_take).ok_or_else(taken)?;
-    directory.rename(name, &aside)
-}
-
-/// The first of the names to which something may be moved that can be taken: the second one and those after it have
-/// a number.
-fn aside_name(name: &OsStr, can_take: impl Fn(&OsStr, usize) -> bool) -> Option<OsString> {
-    let kept = name.len().min(NAME_BYTES_MAX - ASIDE.len() - NUMBER_BYTES);
-    let mut names = (1..=ASIDE_TRIES).map(|number| {
-        let mut aside = OsStr::from_bytes(&name.as_bytes()[..kept]).to_owned();
-        aside.push(ASIDE);
-        if number > 1 {
-            aside.push(number.to_string());
-        }
-        (aside, number)
-    });
-    names.find(|(aside, number)| can_take(aside, *number)).map(|(aside, _)| aside)
-}
-
 /// Removes what was written of a path.
 fn remove(path: &Path) {
     // What cannot be removed stays as what could not be restored.
@@ -398,6 +401,7 @@ mod tests {
     use std::fs;
 
     use super::*;
+    use crate::aside::{ASIDE, NAME_BYTES_MAX};
     use crate::content_before::{DEPTH_MAX, FILE_BYTES_MAX};
 
     #[test]
@@ -478,15 +482,6 @@ mod tests {
         move_aside(&path("conf")).unwrap();
         assert!(!path("conf").exists());
         assert_eq!(fs::read_to_string(path("conf.set-aside-by-moss")).unwrap(), "new");
-    }
-
-    #[test]
-    fn where_what_was_set_aside_before_cannot_be_removed_the_name_has_a_number() {
-        let name = |taken: usize| aside_name(OsStr::new("conf"), |_, number| number > taken);
-        assert_eq!(name(0).unwrap(), "conf.set-aside-by-moss");
-        assert_eq!(name(1).unwrap(), "conf.set-aside-by-moss2");
-        assert_eq!(name(99).unwrap(), "conf.set-aside-by-moss100");
-        assert_eq!(name(100), None);
     }
 
     #[test]

@@ -62,12 +62,23 @@ impl KeepBudget {
     pub(crate) const OF_COMMAND: Self = Self { entries: 20_000, bytes: 48 << 20 };
     /// What of that is kept of one path, so that one alone leaves room for others.
     const OF_PATH: Self = Self { entries: 2_000, bytes: 16 << 20 };
+    /// The least of one part: more than the settings and hooks that git itself makes.
+    const OF_PART_MIN: Self = Self { entries: 64, bytes: 256 << 10 };
 
     fn min(self, other: Self) -> Self {
         Self { entries: self.entries.min(other.entries), bytes: self.bytes.min(other.bytes) }
     }
 
-    fn less(self, used: Self) -> Self {
+    /// What one of so many parts has of it, where the others have as much: small ones have what they need as long
+    /// as there is anything.
+    pub(crate) fn share(self, parts: usize) -> Self {
+        let Self { entries, bytes } = Self::OF_PART_MIN;
+        let equal = self.entries / parts.max(1);
+        let equal_bytes = self.bytes / parts.max(1) as u64;
+        Self { entries: equal.max(entries), bytes: equal_bytes.max(bytes) }.min(self)
+    }
+
+    pub(crate) fn less(self, used: Self) -> Self {
         Self { entries: self.entries - used.entries, bytes: self.bytes - used.bytes }
     }
 }

@@ -15,6 +15,7 @@ use crate::mounts::PlannedMount;
 use crate::order::CoverOrder;
 use crate::reached::real_of;
 use crate::repository;
+use crate::running_snapshots::LooseFiles;
 
 /// How many names of many an error shows.
 const EXAMPLES_MAX: usize = 3;
@@ -35,6 +36,8 @@ pub struct TooManyMounts {
 /// What covers what a command may not read or change.
 #[derive(Debug)]
 pub(crate) struct Covering {
+    /// What other commands take away while it is covered, and is not.
+    pub(crate) unmasked: Vec<PathBuf>,
     /// To be mounted after all others, in their order.
     pub(crate) mounts: Vec<PlannedMount>,
     /// What is protected, by one or by none, what matters most first.
@@ -65,6 +68,8 @@ struct Cover {
 struct Seen<'a> {
     mounts: &'a [PlannedMount],
     index: MountIndex,
+    /// What is not covered.
+    loose: &'a LooseFiles,
 }
 
 /// Covers what a command may not read; and what it may not change, where its profile lets it write. `mounts` are
@@ -73,9 +78,11 @@ pub(crate) fn cover(
     mounts: &[PlannedMount],
     command: &SandboxedCommand,
     masked: BTreeSet<PathBuf>,
-    mounts_max: usize,
+    (loose, mounts_max): (&LooseFiles, usize),
 ) -> Result<Covering, TooManyMounts> {
-    let seen = Seen { mounts, index: MountIndex::of(mounts) };
+    let seen = Seen { mounts, index: MountIndex::of(mounts), loose };
+    let unmasked: Vec<_> = masked.iter().filter(|path| loose.has(path)).cloned().collect();
+    let masked = masked.into_iter().filter(|path| !unmasked.contains(path)).collect();
     let masks = seen.masks(masked);
     let mut cover = Cover::default();
     match command.profile {
@@ -108,6 +115,7 @@ pub(crate) fn cover(
     let pinned = cover.pinned.into_iter().map(PlannedMount::Writable);
     let read_only = cover.read_only.into_iter().map(PlannedMount::Readable);
     Ok(Covering {
+        unmasked,
         mounts: pinned.chain(read_only).chain(masks).collect(),
         ranked: cover.ranked,
         repositories: cover.repositories,
@@ -171,8 +179,9 @@ impl Cover {
         self.repositories = repository::all(&command.files);
         for dot_git in &self.repositories.clone() {
             let access = repository::read(dot_git, &command.files.workspace);
-            for directory in access.writable {
-                self.pinned.extend(seen.above(&directory));
+            let is_loose = access.protected.iter().all(|path| seen.loose.has(path));
+            for directory in access.writable.iter().filter(|_| !is_loose) {
+                self.pinned.extend(seen.above(directory));
             }
             self.replaceable.extend(access.of_others.iter().cloned());
             let all = access.protected.into_iter().chain(access.of_others);
@@ -214,7 +223,7 @@ impl Cover {
         let is_real = |path: &Path| fs::canonicalize(path).is_ok_and(|real| real == path);
         let mut pins = if is_real(parent) { seen.above(parent) } else { Vec::new() };
         pins.retain(|pin| !self.pinned.contains(pin));
-        let has_room = self.count() + pins.len() < mounts_max;
+        let has_room = self.count() + pins.len() < mounts_max && !seen.loose.has(&path);
         if has_room {
             self.pinned.extend(pins);
         }

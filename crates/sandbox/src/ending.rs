@@ -16,6 +16,9 @@ pub const RUNS_ON: &str = "processes that it started may still run: they were ki
 /// What is said where a command could reach abstract sockets of the machine.
 pub(crate) const ABSTRACT_SOCKETS: &str = "this kernel does not keep the command from abstract Unix sockets of the machine, such as that of X11 \
                                            (`@/tmp/.X11-unix/X0`): Linux does from 6.12 on (Landlock ABI 6)";
+/// What to do where a temporary directory holds too much.
+const THERE: &str =
+    "on this tier that is on the disk: remove there what is done with, or write into the workspace";
 /// Longest shown command line of a process, in bytes.
 pub const LEFT_COMMAND_BYTES_MAX: usize = 256;
 
@@ -96,6 +99,10 @@ pub enum CommandLimit {
     Memory,
     /// Number of processes at one time.
     Processes,
+    /// Bytes of all files together in a temporary directory that is on the disk: so many at most.
+    TemporaryBytes(u64),
+    /// Number of files and directories there: so many at most.
+    TemporaryFiles(u64),
 }
 
 /// A process that a command left running.
@@ -172,16 +179,48 @@ impl CoverChange {
 // === impl CommandLimit ===
 
 impl CommandLimit {
-    pub(crate) const ALL: [Self; 4] = [Self::Cpu, Self::FileSize, Self::Memory, Self::Processes];
+    /// The numbers by which a keeper reports it.
+    pub(crate) fn code(self) -> (u64, u64) {
+        match self {
+            Self::Cpu => (1, 0),
+            Self::FileSize => (2, 0),
+            Self::Memory => (3, 0),
+            Self::Processes => (4, 0),
+            Self::TemporaryBytes(most) => (5, most),
+            Self::TemporaryFiles(most) => (6, most),
+        }
+    }
+
+    pub(crate) fn of_code(kind: u64, most: u64) -> Option<Self> {
+        Some(match kind {
+            1 => Self::Cpu,
+            2 => Self::FileSize,
+            3 => Self::Memory,
+            4 => Self::Processes,
+            5 => Self::TemporaryBytes(most),
+            6 => Self::TemporaryFiles(most),
+            _ => return None,
+        })
+    }
 }
 
 impl fmt::Display for CommandLimit {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Cpu => "CPU time",
-            Self::FileSize => "size of a file",
-            Self::Memory => "memory",
-            Self::Processes => "number of processes",
-        })
+        match self {
+            Self::Cpu => f.write_str("CPU time"),
+            Self::FileSize => f.write_str("size of a file"),
+            Self::Memory => f.write_str("memory"),
+            Self::Processes => f.write_str("number of processes"),
+            Self::TemporaryBytes(most) => {
+                write!(
+                    f,
+                    "its temporary directory (TMPDIR) had more than {} MiB; {THERE}",
+                    most >> 20
+                )
+            }
+            Self::TemporaryFiles(most) => {
+                write!(f, "its temporary directory (TMPDIR) had more than {most} files; {THERE}")
+            }
+        }
     }
 }

@@ -9,11 +9,13 @@
 //! It has one thread and keeps no memory of moss's: it was started anew, or forked from what was.
 
 mod covers;
+mod exits;
 mod filter;
 mod group;
 mod memory;
 mod restrict;
 mod socket;
+mod temporary;
 mod tree;
 
 use std::fs::File;
@@ -24,15 +26,16 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions, WaitStatus};
+use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions};
 
 use self::covers::CoverWatch;
 use self::group::KeptGroup;
 use self::restrict::Restrictions;
 pub(crate) use self::restrict::{NEWEST, drop_rights};
 pub(crate) use self::socket::{control, read_message, send};
+use self::temporary::TemporaryFiles;
 use self::tree::ProcessTree;
-use crate::ending::{CommandLimit, Disturbance, LEFT_RUNNING_MAX};
+use crate::ending::{CommandLimit, CoverChange, Disturbance, LEFT_RUNNING_MAX};
 use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE};
 use crate::system;
 use crate::worker::ProcessExit;
@@ -61,6 +64,7 @@ struct CommandKeeper {
     limit: Option<CommandLimit>,
     group: Option<KeptGroup>,
     covers: CoverWatch,
+    temporary: Option<TemporaryFiles>,
     disturbance: Option<Disturbance>,
     counted: Instant,
 }
@@ -221,6 +225,10 @@ impl CommandKeeper {
             limit: None,
             group,
             covers,
+            temporary: order
+                .temporary
+                .clone()
+                .map(|directory| TemporaryFiles::new(directory, order.memory_bytes_max)),
             disturbance: None,
             counted: Instant::now(),
         }
@@ -242,15 +250,7 @@ impl CommandKeeper {
         // One that was refused a process and has ended well did without.
         let reached = self.group.as_ref().and_then(KeptGroup::reached);
         let reached = reached.filter(|at| *at == CommandLimit::Memory || !exit.is_success());
-        let limit = self.limit.or(reached).or(match exit {
-            ProcessExit::Killed(signal) if signal == Signal::XCPU.as_raw() => {
-                Some(CommandLimit::Cpu)
-            }
-            ProcessExit::Killed(signal) if signal == Signal::XFSZ.as_raw() => {
-                Some(CommandLimit::FileSize)
-            }
-            _ => None,
-        });
+        let limit = self.limit.or(reached).or_else(|| exits::limit_of(exit));
         let left_running = left.iter().take(LEFT_RUNNING_MAX).map(|one| one.describe()).collect();
         let is_all_dead = self.end_all()? == Children::None;
         let left_running_count = left.len();
@@ -299,7 +299,7 @@ impl CommandKeeper {
     fn reap(&mut self) -> io::Result<Children> {
         loop {
             match rustix::process::wait(WaitOptions::NOHANG) {
-                Ok(Some((pid, status))) if pid == self.leader => self.exit = exit(status),
+                Ok(Some((pid, status))) if pid == self.leader => self.exit = exits::of(status),
                 Ok(Some(_)) => {}
                 Ok(None) => return Ok(Children::Some),
                 Err(rustix::io::Errno::CHILD) => return Ok(Children::None),
@@ -319,6 +319,7 @@ impl CommandKeeper {
         self.counted = Instant::now();
         // A command that nothing keeps in can leave its group.
         let reached = self.group.as_ref().and_then(KeptGroup::reached).or(counted);
+        let reached = reached.or_else(|| self.temporary.as_mut()?.limit_reached(self.tree));
         if reached.is_some() {
             self.limit = self.limit.or(reached);
             self.kill()?;
@@ -333,15 +334,23 @@ impl CommandKeeper {
         self.tree.signal(Signal::KILL)
     }
 
-    /// Ends a command from which something is no more kept that has to be.
+    /// Ends a command from which something is no more kept that has to be. Who made what there was not is for moss to
+    /// say: others of its commands may have.
     fn look_at_covers(&mut self, is_all: bool) -> io::Result<()> {
-        if self.exit.is_none() && self.disturbance.is_none() {
-            self.disturbance = self.covers.look(is_all);
-            if self.disturbance.is_some() {
-                self.kill()?;
-            }
+        if self.exit.is_some() || self.disturbance.is_some() {
+            return Ok(());
         }
-        Ok(())
+        let found = self.covers.look(is_all);
+        let (made, lost): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|one| one.change == CoverChange::Made);
+        self.disturbance = lost.into_iter().next();
+        if self.disturbance.is_some() {
+            return self.kill();
+        }
+        match made.into_iter().next() {
+            Some(made) => send(&mut self.control, &KeeperReport::Made(made.path)),
+            None => Ok(()),
+        }
     }
 
     /// Takes note of what has ended, and returns what has not.
@@ -383,14 +392,5 @@ impl CommandKeeper {
             let _ = poll(&mut [], Some(&pause));
         }
         Ok(Children::Some)
-    }
-}
-
-fn exit(status: WaitStatus) -> Option<ProcessExit> {
-    match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) => Some(ProcessExit::Exited(code)),
-        (None, Some(signal)) => Some(ProcessExit::Killed(signal)),
-        // It only stopped or went on.
-        (None, None) => None,
     }
 }

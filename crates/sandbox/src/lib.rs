@@ -12,6 +12,7 @@
 //! moss's side, `keeper.rs` on the other; `output.rs` hands on what it writes. What it sees is set up by
 //! moss itself (`launcher.rs`) or by the system's bubblewrap (`bubblewrap.rs`).
 
+mod aside;
 mod bound_sockets;
 mod bubblewrap;
 mod caches;
@@ -29,6 +30,7 @@ mod environment;
 mod error;
 #[cfg(target_os = "linux")]
 mod fork_server;
+mod git_names;
 #[cfg(target_os = "linux")]
 mod groups;
 mod identity;
@@ -55,11 +57,14 @@ mod protected;
 mod reached;
 mod record;
 mod refusing;
+mod region;
+mod reports;
 mod repository;
 mod running;
 mod running_snapshots;
 mod sandbox;
 mod settings;
+mod shares;
 mod start;
 #[cfg(target_os = "linux")]
 mod system;

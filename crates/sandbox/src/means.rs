@@ -28,9 +28,8 @@ use crate::order::{CoverOrder, KeeperOrder};
 use crate::plan::{self, FilePlan};
 use crate::private::PrivateDirectory;
 use crate::refusing::check;
-use crate::repository;
 use crate::running::{Kept, LaunchMessage, Preparation};
-use crate::running_snapshots::HeldSnapshot;
+use crate::running_snapshots::{HeldSnapshot, LooseFiles, open_closed};
 use crate::start::{ProgramOrder, StartKind};
 use crate::tier::Tier;
 #[cfg(target_os = "linux")]
@@ -46,6 +45,8 @@ use crate::{
 const MOUNTS_MAX: usize = 4_096;
 /// The same with bubblewrap, which reads all mounts again for each.
 const BUBBLEWRAP_MOUNTS_MAX: usize = 800;
+/// How often it is opened again what commands close that run.
+const OPENED_MAX: usize = 10;
 /// What is there wherever processes can be looked at.
 const OWN_PROCESS: &str = "/proc/self/stat";
 
@@ -127,11 +128,12 @@ impl Means {
         PendingSockets::begin(self.launcher.is_some() && command.profile != Profile::DangerFull)
     }
 
-    /// Starts the keeper of a command, from which these sockets are hidden as far as it sees them.
+    /// Starts the keeper of a command, from which these sockets are hidden as far as it sees them. What is loose is
+    /// not covered.
     pub(crate) fn spawn(
         &self,
         command: &SandboxedCommand,
-        sockets: PendingSockets,
+        (sockets, loose): (PendingSockets, &LooseFiles),
         groups: Option<&CommandGroups>,
     ) -> Result<(Kept, Preparation), SandboxError> {
         check(command)?;
@@ -148,7 +150,7 @@ impl Means {
         if is_early {
             self.fork(kind, &mut ends)?;
         }
-        let mut preparation = self.prepare(command, sockets, &mut ends)?;
+        let mut preparation = self.prepare(command, (sockets, loose), &mut ends)?;
         (preparation.order.group, preparation.group) = (first, group);
         if !is_early {
             self.fork(kind, &mut ends)?;
@@ -169,9 +171,10 @@ impl Means {
         }
     }
 
-    /// Nothing takes it from a command where there is no tier.
+    /// Nothing takes it from a command where there is no tier, nor from one that nothing keeps in but a namespace.
     fn network(&self, command: &SandboxedCommand) -> NetworkMode {
-        if self.tier == Tier::None { NetworkMode::On } else { command.network }
+        let is_open = self.launcher.is_none() && command.profile == Profile::DangerFull;
+        if self.tier == Tier::None || is_open { NetworkMode::On } else { command.network }
     }
 
     /// Whether commands could connect to abstract sockets of the machine.
@@ -185,18 +188,20 @@ impl Means {
     fn prepare(
         &self,
         command: &SandboxedCommand,
-        sockets: PendingSockets,
+        (sockets, loose): (PendingSockets, &LooseFiles),
         ends: &mut KeeperEnds,
     ) -> Result<Preparation, SandboxError> {
         let network = self.network(command);
         let mut environment = environment::select(&command.environment, network);
-        let mut plan = plan::plan(command, &environment, sockets, self.mounts_max())?;
+        let mut plan = plan::plan(command, &environment, sockets, (loose, self.mounts_max()))?;
         let hidden_sockets = plan.hidden_sockets();
         let is_kept_in = command.profile != Profile::DangerFull && self.tier > Tier::None;
         let has_rules = is_kept_in && self.has_landlock;
-        let KeeperStart { launch, temporary, private, unmasked, layer, identities } =
+        let KeeperStart { launch, temporary, private, mut unmasked, layer, identities } =
             self.keeper_start(command, &mut plan, has_rules, ends)?;
+        unmasked.extend(plan.unmasked());
         environment.variables.insert("TMPDIR".into(), temporary.into());
+        plan.compare_loose(command);
         let (snapshot, missing) = self.snapshot(command, &plan)?;
         let limits = command.limits;
         let mut order = KeeperOrder {
@@ -216,6 +221,7 @@ impl Means {
             landlock: has_rules.then_some(plan.landlock),
             layer,
             group: None,
+            temporary: private.as_ref().map(|directory| directory.path().to_owned()),
             identities,
             covers: CoverOrder::default(),
         };
@@ -255,23 +261,18 @@ impl Means {
         command: &SandboxedCommand,
         plan: &FilePlan,
     ) -> Result<(HeldSnapshot, HashSet<PathBuf>), SandboxError> {
-        let mut missing = HashSet::new();
+        let workspace = &command.files.workspace;
         let check = |snapshot: &mut Snapshot| {
-            // Another command may have moved one away while that was worked out.
-            let is_new = |path: &PathBuf| !plan.repositories.contains(path);
-            let found = repository::all(&command.files).into_iter().find(is_new);
-            if let Some(new) = found.filter(|_| command.profile == Profile::WorkspaceWrite) {
-                let text = "was made or moved while the command was prepared: start it again";
-                return Err(io::Error::other(format!("{} {text}", new.display())).into());
+            let unknown: Vec<PathBuf> = snapshot.unknown().map(Path::to_owned).collect();
+            // What is closed is covered with what lies in it, where there are mounts.
+            if self.launcher.is_none() && !unknown.is_empty() {
+                let loose = LooseFiles::of(workspace);
+                if let Some(path) = unknown.iter().find(|path| !loose.has(path)) {
+                    return Err(SandboxError::closed(path));
+                }
             }
-            if self.launcher.is_some() {
-                // What is closed is covered with what lies in it.
-                snapshot.drop_unknown();
-            } else if let Some(path) = snapshot.unknown().next() {
-                return Err(SandboxError::closed(path));
-            }
-            missing.extend(snapshot.missing().map(Path::to_owned));
-            Ok(())
+            snapshot.drop_unknown();
+            Ok(snapshot.missing().map(Path::to_owned).collect())
         };
         // Who may do whatever its user may, may change what others had before.
         let is_kept_in = command.profile != Profile::DangerFull;
@@ -279,13 +280,23 @@ impl Means {
         let snapshot_plan = SnapshotPlan {
             workspace: command.files.workspace.clone(),
             protected: plan.ranked.iter().chain(&plan.compared).cloned().collect(),
+            masked: plan.kept_from.clone(),
             compared: plan.compared.clone(),
             written,
             looked: command.files.looked.unwrap_or_else(Instant::now),
             moved: BTreeSet::new(),
         };
-        let held = HeldSnapshot::take(snapshot_plan, command.record.as_ref(), check)?;
-        Ok((held, missing))
+        let record = command.record.as_ref();
+        let mut tries = OPENED_MAX;
+        loop {
+            // A command that runs may have closed it.
+            match HeldSnapshot::take(snapshot_plan.clone(), record, check) {
+                Err(SandboxError::Closed { .. }) if tries > 0 && open_closed(workspace) => {
+                    tries -= 1;
+                }
+                taken => return taken,
+            }
+        }
     }
 
     /// How the keeper of a command is started.
@@ -327,7 +338,13 @@ impl Means {
                     Some(applied) => (applied.directories, Some(ends.add(applied.rules)?)),
                 };
                 let layer = layer.map(u32::try_from).transpose().map_err(io::Error::other)?;
-                let unmasked = plan.narrow(&temporary, command.network, &carved);
+                let masked: Vec<_> = plan.masked().collect();
+                let readable = plan.narrow(&temporary, command.network, &carved);
+                // A job runs for long, and a person may write them meanwhile.
+                if command.limits.timeout.is_some() {
+                    plan.compare_unmasked(&readable);
+                }
+                let unmasked = if has_rules { readable } else { masked };
                 KeeperStart { temporary, private: Some(directory), unmasked, layer, ..none }
             }
         })

@@ -44,6 +44,8 @@ pub(crate) struct KeeperOrder {
     pub(crate) layer: Option<u32>,
     /// The first of the descriptors of its control group, which the keeper inherited; none where it has none.
     pub(crate) group: Option<u32>,
+    /// Its temporary directory, where that is on the disk: it may hold as much as memory.
+    pub(crate) temporary: Option<PathBuf>,
     /// What has to be seen where, as it was mounted by its name.
     pub(crate) identities: Vec<MountIdentity>,
     /// What has to stay as it is while it runs.
@@ -93,6 +95,8 @@ pub(crate) enum KeeperReport {
     NoProgram(String),
     /// The command could not be kept in, and was not run.
     Failed(String),
+    /// What may not come into being is there.
+    Made(PathBuf),
     /// The leader has ended, and what it left running was killed.
     Ended(KeptEnd),
 }
@@ -151,6 +155,7 @@ impl KeeperOrder {
             message.list(&rules.sockets);
             message.number(rules.has_network.into());
         }
+        message.list(&self.temporary);
         let CoverOrder { masked, protected, missing } = &self.covers;
         message.list(masked).list(protected).list(missing).number(self.identities.len() as u64);
         for identity in &self.identities {
@@ -178,6 +183,7 @@ impl KeeperOrder {
             layer: decode_descriptor(message.number()?)?,
             group: decode_descriptor(message.number()?)?,
             landlock: None,
+            temporary: None,
             identities: Vec::new(),
             covers: CoverOrder::default(),
         };
@@ -191,6 +197,7 @@ impl KeeperOrder {
                 has_network: message.number()? == 1,
             });
         }
+        order.temporary = message.list()?.pop().map(PathBuf::from);
         order.covers = CoverOrder {
             masked: paths(message.list()?),
             protected: paths(message.list()?),
@@ -227,6 +234,9 @@ impl KeeperReport {
             Self::Failed(reason) => {
                 message.number(2).text(reason);
             }
+            Self::Made(path) => {
+                message.number(4).text(path);
+            }
             Self::Ended(end) => {
                 message.number(3);
                 end.encode(&mut message);
@@ -245,6 +255,7 @@ impl KeeperReport {
             1 => Self::NoProgram(text(&mut message)?),
             2 => Self::Failed(text(&mut message)?),
             3 => Self::Ended(KeptEnd::decode(&mut message)?),
+            4 => Self::Made(message.text()?.into()),
             _ => return Err(invalid()),
         })
     }
@@ -258,11 +269,12 @@ impl KeptEnd {
             ProcessExit::Exited(code) => (0, code),
             ProcessExit::Killed(signal) => (1, signal),
         };
-        let limit = self.limit.and_then(|limit| CommandLimit::ALL.iter().position(|&l| l == limit));
+        let (limit, most) = self.limit.map_or((0, 0), CommandLimit::code);
         message
             .number(kind)
             .number(value.cast_unsigned().into())
-            .number(limit.map_or(0, |place| place as u64 + 1))
+            .number(limit)
+            .number(most)
             .number(self.left_running_count as u64)
             .number(self.is_all_dead.into())
             .number(self.left_running.len() as u64);
@@ -279,7 +291,7 @@ impl KeptEnd {
     fn decode(message: &mut Decoder<'_>) -> io::Result<Self> {
         let kind = message.number()?;
         let value = u32::try_from(message.number()?).map_err(|_| invalid())?.cast_signed();
-        let limit = usize::try_from(message.number()?).map_err(|_| invalid())?;
+        let limit = CommandLimit::of_code(message.number()?, message.number()?);
         let left_running_count = usize::try_from(message.number()?).map_err(|_| invalid())?;
         let is_all_dead = message.number()? == 1;
         let listed = message.number()?;
@@ -294,7 +306,7 @@ impl KeptEnd {
         Ok(Self {
             disturbance: change.map(|change| Disturbance { path, change }),
             exit: if kind == 0 { ProcessExit::Exited(value) } else { ProcessExit::Killed(value) },
-            limit: limit.checked_sub(1).and_then(|place| CommandLimit::ALL.get(place)).copied(),
+            limit,
             left_running,
             left_running_count,
             is_all_dead,
@@ -329,11 +341,13 @@ mod tests {
             layer: Some(4),
             group: Some(5),
             landlock: None,
+            temporary: None,
             identities: Vec::new(),
             covers: CoverOrder::default(),
         };
         assert_eq!(KeeperOrder::decode(&message(order.encode())).unwrap(), order);
         order.input = Some(0);
+        order.temporary = Some("/tmp/x".into());
         let opened = std::fs::File::open("/").unwrap().into();
         order.identities.push(MountIdentity::of(Path::new("/"), &opened).unwrap());
         order.covers.masked = vec!["/w/.env".into()];
@@ -364,8 +378,11 @@ mod tests {
             KeeperReport::Started,
             KeeperReport::NoProgram("x: not found".into()),
             KeeperReport::Failed("why".into()),
+            KeeperReport::Made("/w/.git/commondir".into()),
             ended(ProcessExit::Exited(-1), None),
             ended(ProcessExit::Killed(9), Some(CommandLimit::Memory)),
+            ended(ProcessExit::Killed(9), Some(CommandLimit::TemporaryBytes(7))),
+            ended(ProcessExit::Killed(9), Some(CommandLimit::TemporaryFiles(8))),
         ] {
             assert_eq!(KeeperReport::decode(&message(report.encode())).unwrap(), report);
         }

@@ -19,6 +19,7 @@ use crate::mount_index::MountIndex;
 use crate::mounts::PlannedMount;
 use crate::order::{CoverOrder, LandlockRules};
 use crate::repository;
+use crate::running_snapshots::LooseFiles;
 use crate::toolchains::{self, home, toolchains};
 use crate::visible;
 
@@ -40,6 +41,10 @@ pub(crate) struct FilePlan {
     pub(crate) covers: CoverOrder,
     /// The repositories of which something is protected.
     pub(crate) repositories: Vec<PathBuf>,
+    /// The paths at which something hides what is there.
+    pub(crate) kept_from: BTreeSet<PathBuf>,
+    /// What is masked otherwise, and other commands take away while it is.
+    unmasked: Vec<PathBuf>,
 }
 
 /// Works out what a command sees, where there are these sockets, with at most so many mounts that cover something.
@@ -47,7 +52,7 @@ pub(crate) fn plan(
     command: &SandboxedCommand,
     environment: &SelectedEnvironment,
     sockets: PendingSockets,
-    mounts_max: usize,
+    (loose, mounts_max): (&LooseFiles, usize),
 ) -> Result<FilePlan, SandboxError> {
     let mut plan = FilePlan::default();
     let home = home(environment);
@@ -56,7 +61,7 @@ pub(crate) fn plan(
     let mut masked = masked(command, listing.as_ref(), &roots);
     if command.profile == Profile::DangerFull {
         plan.mounts.push(PlannedMount::Everything);
-        plan.cover(command, masked, mounts_max)?;
+        plan.cover(command, masked, (loose, mounts_max))?;
         return Ok(plan);
     }
     let bounds = CacheBounds::new(&command.files, home.as_deref(), masked.iter().cloned());
@@ -75,7 +80,7 @@ pub(crate) fn plan(
     }
     plan.show_view(command, &caches);
     plan.hide_others(command, sockets.wait()?, &mut masked);
-    plan.cover(command, masked, mounts_max)?;
+    plan.cover(command, masked, (loose, mounts_max))?;
     plan.landlock.sockets = command.files.sockets.clone();
     // A network namespace has a loopback interface of its own, which tests may use.
     plan.landlock.has_network = true;
@@ -137,11 +142,14 @@ impl FilePlan {
         &mut self,
         command: &SandboxedCommand,
         masked: BTreeSet<PathBuf>,
-        mounts_max: usize,
+        bounds: (&LooseFiles, usize),
     ) -> Result<(), TooManyMounts> {
         let written = self.mounts.iter().filter(|mount| mount.is_writable());
         self.written = written.map(|mount| mount.at().to_owned()).collect();
-        let mut covering = cover::cover(&self.mounts, command, masked, mounts_max)?;
+        let mut covering = cover::cover(&self.mounts, command, masked, bounds)?;
+        self.unmasked = covering.unmasked;
+        let masks = covering.mounts.iter().filter(|mount| mount.is_mask());
+        self.kept_from = masks.map(|mask| mask.at().to_owned()).collect();
         self.mounts.append(&mut covering.mounts);
         self.compared.append(&mut covering.compared);
         (self.ranked, self.covers) = (covering.ranked, covering.covers);
@@ -272,6 +280,35 @@ impl FilePlan {
         self.mounts.iter().rev().find(|mount| path.starts_with(mount.at()))
     }
 
+    /// Compares what other commands that run may write: mounts on what is theirs end no command when they are
+    /// gone. So is a repository that one of them made or moved while this one was planned.
+    pub(crate) fn compare_loose(&mut self, command: &SandboxedCommand) {
+        if command.profile != Profile::WorkspaceWrite {
+            return;
+        }
+        let files = &command.files;
+        let others = LooseFiles::of(&files.workspace);
+        let is_loose = |path: &mut PathBuf| others.has(path);
+        let loose: Vec<_> = self.covers.protected.extract_if(.., is_loose).collect();
+        let is_new = |path: &PathBuf| !self.repositories.contains(path);
+        let made = repository::all(files).into_iter().filter(is_new);
+        let made = made.flat_map(|made| repository::read(&made, &files.workspace).protected);
+        let known: HashSet<&PathBuf> = self.compared.iter().collect();
+        let new = loose.into_iter().chain(made).filter(|path| !known.contains(path));
+        let new: BTreeSet<PathBuf> = new.collect();
+        self.compared.extend(new);
+    }
+
+    /// What is masked otherwise, and cannot be.
+    pub(crate) fn unmasked(&mut self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.unmasked)
+    }
+
+    /// Compares what a command can write although it is masked. Of directories nobody knows how much that is.
+    pub(crate) fn compare_unmasked(&mut self, unmasked: &[PathBuf]) {
+        self.compared.extend(unmasked.iter().filter(|path| is_no_directory(path)).cloned());
+    }
+
     /// What is masked where nothing is written.
     pub(crate) fn masked_to_read(&self) -> Vec<PathBuf> {
         let is_writable = |path: &PathBuf| {
@@ -287,7 +324,7 @@ impl FilePlan {
         self.mounts.iter().filter(is_socket).map(|mask| mask.at().to_owned()).collect()
     }
 
-    fn masked(&self) -> impl Iterator<Item = PathBuf> {
+    pub(crate) fn masked(&self) -> impl Iterator<Item = PathBuf> {
         self.mounts.iter().filter(|mount| mount.is_mask()).map(|mask| mask.at().to_owned())
     }
 
@@ -346,6 +383,11 @@ fn is_closed_by_owner(path: &Path) -> bool {
         let is_own = found.uid() == rustix::process::geteuid().as_raw();
         is_own && found.mode() & OWNER_LOOKS != OWNER_LOOKS
     })
+}
+
+/// Whether something is there by a name of its own, and can be compared as a whole.
+fn is_no_directory(path: &Path) -> bool {
+    path.symlink_metadata().is_ok_and(|found| !found.is_dir())
 }
 
 fn real(path: &Path) -> io::Result<PathBuf> {

@@ -18,6 +18,7 @@ use crate::environment::PATH;
 use crate::error::SandboxError;
 use crate::means::{Launcher, Means};
 use crate::running;
+use crate::running_snapshots::LooseFiles;
 use crate::tier::{LauncherKind, MissingPart, SandboxReport, Tier};
 #[cfg(target_os = "linux")]
 use crate::{fork_server::ForkServer, groups::CommandGroups, system, system_layer::SystemLayers};
@@ -232,7 +233,8 @@ async fn attempt(
     command.limits.timeout = Some(TIMEOUT);
     let (sender, mut chunks) = mpsc::channel(CHUNKS_MAX);
     // Sockets come and go, and this command looks for none.
-    let started = means.spawn(&command, PendingSockets::begin(false), groups);
+    let started =
+        means.spawn(&command, (PendingSockets::begin(false), &LooseFiles::default()), groups);
     let (kept, preparation) = started.map_err(|error| error.to_string())?;
     let why = |error| match error {
         SandboxError::Setup(reason) => reason,

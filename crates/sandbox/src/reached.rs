@@ -24,6 +24,9 @@ const STEP: OFlags =
 const STEP: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
+/// What the size of files on a disk is counted in.
+pub(crate) const BLOCK_BYTES: u64 = 512;
+
 /// A directory that no link led to.
 #[derive(Debug)]
 pub(crate) struct ReachedDirectory(OwnedFd);
@@ -44,6 +47,8 @@ pub(crate) struct ReachedEntry {
     pub(crate) inode: u64,
     pub(crate) links: u64,
     pub(crate) length: u64,
+    /// What it takes of the disk.
+    pub(crate) allocated_bytes: u64,
     pub(crate) changed_ns: i128,
 }
 
@@ -244,6 +249,7 @@ impl ReachedEntry {
             inode: found.st_ino as u64,
             links: found.st_nlink as u64,
             length: found.st_size as u64,
+            allocated_bytes: found.st_blocks as u64 * BLOCK_BYTES,
             changed_ns: i128::from(found.st_ctime) * 1_000_000_000
                 + i128::from(found.st_ctime_nsec),
         })

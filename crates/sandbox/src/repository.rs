@@ -9,13 +9,8 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags};
 
 use crate::command::FileView;
+use crate::git_names::{LINKS, OF_MAIN, PROTECTED};
 
-/// In every directory of git's: what decides about code that git runs.
-const PROTECTED: &[&str] = &["config", "config.worktree", "hooks", "info/attributes"];
-/// In the directory that a linked worktree has for itself: where it leads.
-const LINKS: &[&str] = &["commondir", "config.worktree", "gitdir"];
-/// In the common directory, while a linked worktree works with it: what is the main worktree's.
-const OF_MAIN: &[&str] = &["HEAD", "index"];
 /// In the common directory: the directories of linked worktrees.
 const WORKTREES: &str = "worktrees";
 /// Longest file that leads somewhere, in bytes.

@@ -7,16 +7,16 @@ use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
 use tokio::sync::{mpsc, watch};
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::{JoinHandle, JoinSet, spawn_blocking};
 use tokio::time::{Instant, timeout};
 
 #[cfg(not(target_os = "linux"))]
 use crate::elsewhere::CommandGroup;
-use crate::ending::{CommandEnd, EndCause, SandboxFacts};
+use crate::ending::{CommandEnd, CoverChange, Disturbance, EndCause, SandboxFacts};
 use crate::error::SandboxError;
 #[cfg(target_os = "linux")]
 use crate::groups::CommandGroup;
@@ -25,10 +25,10 @@ use crate::launch_order::LaunchOrder;
 use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE};
 use crate::output::{OutputChunk, OutputCounts, OutputPump, OutputStream};
 use crate::private::PrivateDirectory;
+use crate::reports::{MadeMeanwhile, last_report, read_report};
 use crate::running_snapshots::HeldSnapshot;
 use crate::start::ProgramOrder;
 use crate::tier::Tier;
-use crate::wire::{Decoder, LENGTH_BYTES};
 
 /// Longest wait for a sandbox to be set up.
 const START_MAX: Duration = Duration::from_secs(30);
@@ -114,6 +114,7 @@ struct CommandRun {
     /// Says to the readers that the command has ended.
     ended: watch::Sender<bool>,
     stopped: watch::Receiver<StopLevel>,
+    made: watch::Sender<MadeMeanwhile>,
     preparation: Preparation,
     started: Instant,
 }
@@ -145,7 +146,9 @@ pub(crate) async fn start(
             return Err(SandboxError::Program { program, reason });
         }
         Ok(KeeperReport::Failed(reason)) => return Err(SandboxError::Setup(reason)),
-        Ok(KeeperReport::Ended(_)) => return Err(unexpected("an end before a start")),
+        Ok(KeeperReport::Ended(_) | KeeperReport::Made(_)) => {
+            return Err(unexpected("an end before a start"));
+        }
         Err(error) => return Err(failed_start(kept, error).await),
     }
     let mut readers = JoinSet::new();
@@ -160,8 +163,18 @@ pub(crate) async fn start(
     let (stop, stopped) = watch::channel(StopLevel::Not);
     let facts = preparation.facts.clone();
     let (reports, control) = kept.control.into_split();
-    let run =
-        CommandRun { reports, control, readers, counts, ended, stopped, preparation, started };
+    let made = watch::Sender::default();
+    let run = CommandRun {
+        reports,
+        control,
+        readers,
+        counts,
+        ended,
+        stopped,
+        made,
+        preparation,
+        started,
+    };
     let stop = Stopper(stop);
     let driver = Driver { task: tokio::spawn(run.drive()), stop: stop.clone() };
     Ok(RunningCommand { facts, stop, input: kept.input, driver })
@@ -192,14 +205,6 @@ async fn failed_start(kept: Kept, error: io::Error) -> SandboxError {
     let _ = timeout(DRAIN_MAX, stderr.read_to_end(&mut said)).await;
     let said = String::from_utf8_lossy(&said).trim().to_owned();
     SandboxError::Setup(if said.is_empty() { unheard(&error) } else { said })
-}
-
-async fn read_report(control: &mut (impl AsyncRead + Unpin)) -> io::Result<KeeperReport> {
-    let mut length = [0; LENGTH_BYTES];
-    control.read_exact(&mut length).await?;
-    let mut message = vec![0; Decoder::length(length)?];
-    control.read_exact(&mut message).await?;
-    KeeperReport::decode(&message)
 }
 
 // === impl RunningCommand ===
@@ -275,13 +280,17 @@ impl CommandRun {
         let is_output_cut = self.drain().await;
         let snapshot = self.preparation.snapshot.take();
         let own = (self.preparation.private.take(), self.preparation.group.take());
-        let compared = tokio::task::spawn_blocking(move || {
+        let compared = spawn_blocking(move || {
             drop(own);
             snapshot.map(HeldSnapshot::restore).unwrap_or_default()
         });
         let compared = compared.await;
-        let compared = compared.map_err(|error| SandboxError::Setup(error.to_string()))?;
-        let (end, cause) = watched?;
+        let mut compared = compared.map_err(|error| SandboxError::Setup(error.to_string()))?;
+        let MadeMeanwhile { own, moved } = self.made.send_replace(MadeMeanwhile::default());
+        compared.restored.extend(moved);
+        let (mut end, cause) = watched?;
+        let made = own.map(|path| Disturbance { path, change: CoverChange::Made });
+        end.disturbance = end.disturbance.or(made);
         Ok(CommandEnd {
             exit: end.exit,
             cause: match (end.limit, &end.disturbance) {
@@ -309,8 +318,10 @@ impl CommandRun {
         let mut cause = EndCause::Ended;
         let mut told = StopLevel::Not;
         let mut deadline = self.preparation.timeout.map(|timeout| self.started + timeout);
+        let snapshot = self.preparation.snapshot.as_ref().map(HeldSnapshot::number);
         // One read goes on through all of it: a report that has half come is not lost.
-        let mut report = std::pin::pin!(read_report(&mut self.reports));
+        let mut report = std::pin::pin!(last_report(&mut self.reports, snapshot, &self.made));
+        let mut made = self.made.subscribe();
         loop {
             let is_due = async {
                 match deadline {
@@ -330,6 +341,9 @@ impl CommandRun {
                         cause = EndCause::Stopped;
                     }
                     level
+                }
+                Ok(_) = made.wait_for(|made| made.own.is_some()), if told < StopLevel::Kill => {
+                    StopLevel::Kill
                 }
                 () = is_due => match told {
                     StopLevel::Not => {

@@ -4,14 +4,17 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::compare::{ComparedPaths, Snapshot, SnapshotPlan, move_aside};
+use crate::aside::move_aside;
+use crate::compare::{ComparedPaths, Snapshot, SnapshotPlan};
+use crate::reached::real_of;
 use crate::record::CommandRecord;
+use crate::region::{HeldRegion, overlap};
 
-/// Those of all workspaces, the oldest first: one may lie in another. It is locked while one is taken, and
-/// while anything is restored.
+/// Those of all workspaces, the oldest first: one may lie in another. It is locked for a moment only: who looks at
+/// files or restores them has a [`HeldRegion`].
 static RUNNING: Mutex<RunningSnapshots> =
     Mutex::new(RunningSnapshots { last: 0, all: Vec::new(), ended: BTreeMap::new() });
 /// Longest time between the look at a workspace for a command and its start.
@@ -26,13 +29,20 @@ struct RunningSnapshots {
     ended: BTreeMap<(PathBuf, PathBuf), Instant>,
 }
 
-#[derive(Debug)]
+/// Clones share what was before.
+#[derive(Debug, Clone)]
 struct RunningSnapshot {
     number: u64,
     taken: Instant,
-    snapshot: Snapshot,
+    /// The directories that what it has lies in.
+    directories: Vec<PathBuf>,
+    snapshot: Arc<Mutex<Snapshot>>,
     record: Option<CommandRecord>,
 }
+
+/// What commands that run may write although it is protected or masked: it was not when they began.
+#[derive(Debug, Default)]
+pub(crate) struct LooseFiles(Vec<RunningSnapshot>);
 
 /// The snapshot of a command that runs, until it is restored or dropped.
 #[derive(Debug)]
@@ -40,8 +50,15 @@ pub(crate) struct HeldSnapshot {
     number: u64,
 }
 
-fn lock() -> MutexGuard<'static, RunningSnapshots> {
-    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
+    held.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The snapshots of commands that have something in these directories.
+fn running_in(directories: &[PathBuf]) -> Vec<RunningSnapshot> {
+    let running = lock(&RUNNING);
+    let within = running.all.iter().filter(|one| overlap(&one.directories, directories));
+    within.cloned().collect()
 }
 
 /// Moves away what is at a path, without a link being followed: to the same name with `.set-aside-by-moss` behind it,
@@ -51,83 +68,156 @@ fn lock() -> MutexGuard<'static, RunningSnapshots> {
 ///
 /// Where it cannot be renamed.
 pub fn set_aside(path: &Path, since: Option<Instant>) -> io::Result<()> {
-    let mut running = lock();
+    let directories = vec![path.to_owned(), real_of(path)];
+    let _region = HeldRegion::enter(directories.clone());
     move_aside(path)?;
-    for later in running.all.iter_mut().filter(|one| since.is_none_or(|since| one.taken >= since)) {
-        later.learn(|held| held.forget(path));
+    for later in running_in(&directories) {
+        if since.is_none_or(|since| later.taken >= since) {
+            later.learn(|held| held.forget(path));
+        }
     }
     Ok(())
+}
+
+/// Gives back the permissions that commands which run took from directories above protected names, so that others can
+/// look at these. Returns whether any were.
+pub(crate) fn open_closed(workspace: &Path) -> bool {
+    let running = running_in(&[workspace.to_owned()]);
+    let opened = running.iter().map(|one| !lock(&one.snapshot).open_again().is_empty());
+    opened.fold(false, |any, opened| any | opened)
+}
+
+/// Decides about what was made that may not be there, and that the command with a snapshot found. Where no other
+/// command runs that may write there, that one has made it: `true`. Otherwise nobody knows, and it is moved aside.
+pub(crate) fn settle_made(number: u64, path: &Path) -> bool {
+    let running = running_in(&[path.to_owned()]);
+    let mut others = running.iter().filter(|one| one.number != number);
+    let is_alone = !others.any(|one| lock(&one.snapshot).writes(path));
+    if !is_alone {
+        // What stays is moved aside when the command has ended.
+        let _ = set_aside(path, None);
+    }
+    is_alone
 }
 
 // === impl RunningSnapshots ===
 
 impl RunningSnapshots {
-    /// Adds what is there and was not when a command was planned: another one had moved it away, and ended since. Of
-    /// what those have moved away that still run it is noted only.
-    fn add_moved(&mut self, plan: &mut SnapshotPlan) {
+    /// What the commands of a workspace that ended since it was looked at for a plan were not to change, and the plan
+    /// has not.
+    fn ended_since(&mut self, plan: &SnapshotPlan) -> Vec<PathBuf> {
         self.ended.retain(|_, at| at.elapsed() < PLANNED_MAX);
         let ended = self.ended.iter().filter(|(_, at)| **at >= plan.looked);
-        let ended: Vec<_> = ended.map(|((workspace, path), _)| (workspace, path)).collect();
-        for (workspace, path) in ended {
-            let is_new = *workspace == plan.workspace && !plan.has(path);
-            if is_new && path.symlink_metadata().is_ok() {
-                plan.compared.push(path.clone());
-            }
-        }
-        let running = self.all.iter();
-        let gone = running.flat_map(|one| one.snapshot.gone(plan).map(Path::to_owned)).collect();
-        plan.moved = gone;
+        let of_workspace = ended.filter(|((workspace, _), _)| *workspace == plan.workspace);
+        let unknown = of_workspace.filter(|((_, path), _)| !plan.has(path));
+        unknown.map(|((_, path), _)| path.clone()).collect()
+    }
+}
+
+/// Adds what is there and was not when a command was planned: another one had moved it away, and ended since. Of
+/// what those have moved away that still run it is noted only.
+fn add_moved(plan: &mut SnapshotPlan) {
+    let ended = lock(&RUNNING).ended_since(plan);
+    plan.compared.extend(ended.into_iter().filter(|path| path.symlink_metadata().is_ok()));
+    for running in running_in(std::slice::from_ref(&plan.workspace)) {
+        let gone: Vec<_> = lock(&running.snapshot).gone(plan).map(Path::to_owned).collect();
+        plan.moved.extend(gone);
+    }
+}
+
+// === impl LooseFiles ===
+
+impl LooseFiles {
+    /// Those of a workspace.
+    pub(crate) fn of(workspace: &Path) -> Self {
+        let mut running = running_in(&[workspace.to_owned()]);
+        // What only reads makes nothing.
+        running.retain(|one| lock(&one.snapshot).writes_in(workspace));
+        Self(running)
+    }
+
+    pub(crate) fn has(&self, path: &Path) -> bool {
+        self.0.iter().any(|one| lock(&one.snapshot).leaves(path))
+    }
+
+    /// Whether there may be any.
+    pub(crate) fn may_be(&self) -> bool {
+        !self.0.is_empty()
     }
 }
 
 // === impl HeldSnapshot ===
 
 impl HeldSnapshot {
-    /// Takes the snapshot of a command, and writes it down where there is a record for it. `check` looks at it before.
-    pub(crate) fn take<E: From<io::Error>>(
-        mut plan: SnapshotPlan,
+    /// Takes the snapshot of a command, and writes it down where there is a record for it. `check` looks at it before, and
+    /// what it found comes with it.
+    pub(crate) fn take<T, E: From<io::Error>>(
+        plan: SnapshotPlan,
         record: Option<&CommandRecord>,
-        check: impl FnOnce(&mut Snapshot) -> Result<(), E>,
-    ) -> Result<Self, E> {
-        let mut running = lock();
-        running.add_moved(&mut plan);
-        let mut snapshot = Snapshot::of(plan);
-        check(&mut snapshot)?;
+        check: impl FnOnce(&mut Snapshot) -> Result<T, E>,
+    ) -> Result<(Self, T), E> {
+        let mut directories = plan.directories();
+        let (mut snapshot, _region) = loop {
+            let region = HeldRegion::enter(directories.clone());
+            let mut plan = plan.clone();
+            add_moved(&mut plan);
+            let snapshot = Snapshot::of(plan);
+            // Links lead elsewhere, and what is shared with other workspaces lies there.
+            let others = snapshot.roots().filter(|root| !directories.contains(root));
+            let others: Vec<PathBuf> = others.collect();
+            if others.is_empty() {
+                break (snapshot, region);
+            }
+            directories.extend(others);
+        };
+        let found = check(&mut snapshot)?;
         if let Some(record) = record {
             record.write(&snapshot).map_err(|error| {
                 io::Error::new(error.kind(), format!("the command cannot be recorded: {error}"))
             })?;
         }
+        let (taken, record) = (Instant::now(), record.cloned());
+        let snapshot = Arc::new(Mutex::new(snapshot));
+        let mut running = lock(&RUNNING);
         running.last += 1;
-        let (number, taken, record) = (running.last, Instant::now(), record.cloned());
-        running.all.push(RunningSnapshot { number, taken, snapshot, record });
-        Ok(Self { number })
+        let number = running.last;
+        running.all.push(RunningSnapshot { number, taken, directories, snapshot, record });
+        Ok((Self { number }, found))
+    }
+
+    /// The number of it among those that run.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 
     /// Compares and restores, when the command has ended.
     pub(crate) fn restore(self) -> ComparedPaths {
-        let mut running = lock();
-        let Some(place) = running.all.iter().position(|one| one.number == self.number) else {
+        let is_own = |one: &&RunningSnapshot| one.number == self.number;
+        let Some(ended) = lock(&RUNNING).all.iter().find(is_own).cloned() else {
             return ComparedPaths::default();
         };
-        let ended = running.all.remove(place);
-        let compared = ended.snapshot.restore();
-        for later in &mut running.all[place..] {
-            later.learn(|held| held.learn(&ended.snapshot, &compared));
+        let _region = HeldRegion::enter(ended.directories.clone());
+        lock(&RUNNING).all.retain(|one| one.number != self.number);
+        let snapshot = std::mem::take(&mut *lock(&ended.snapshot));
+        let compared = snapshot.restore();
+        for later in running_in(&ended.directories) {
+            if later.number > ended.number {
+                later.learn(|held| held.learn(&snapshot, &compared));
+            }
         }
-        if let Some(SnapshotPlan { workspace, protected, .. }) = ended.snapshot.into_plan() {
+        if let Some(SnapshotPlan { workspace, protected, .. }) = snapshot.into_plan() {
             let at = Instant::now();
             let known = protected.into_iter().map(|path| ((workspace.clone(), path), at));
-            running.ended.extend(known);
+            lock(&RUNNING).ended.extend(known);
         }
-        drop(running);
         compared
     }
 }
 
 impl Drop for HeldSnapshot {
     fn drop(&mut self) {
-        let dropped: Vec<_> = lock().all.extract_if(.., |one| one.number == self.number).collect();
+        let dropped: Vec<_> =
+            lock(&RUNNING).all.extract_if(.., |one| one.number == self.number).collect();
         // Large ones are freed without the lock.
         drop(dropped);
     }
@@ -137,10 +227,11 @@ impl Drop for HeldSnapshot {
 
 impl RunningSnapshot {
     /// Has it learn something, and writes that down: this moss may be killed before its command ends.
-    fn learn(&mut self, learn: impl FnOnce(&mut Snapshot) -> bool) {
-        let has_changed = learn(&mut self.snapshot);
+    fn learn(&self, learn: impl FnOnce(&mut Snapshot) -> bool) {
+        let mut snapshot = lock(&self.snapshot);
+        let has_changed = learn(&mut snapshot);
         if let Some(record) = self.record.as_ref().filter(|_| has_changed) {
-            record.rewrite(&self.snapshot);
+            record.rewrite(&snapshot);
         }
     }
 }
@@ -163,17 +254,21 @@ mod tests {
         names: &[&str],
         record: Option<&CommandRecord>,
     ) -> HeldSnapshot {
-        let paths: Vec<_> = names.iter().map(|name| root.join(name)).collect();
         let check = |_: &mut Snapshot| Ok::<_, io::Error>(());
-        let plan = SnapshotPlan {
+        HeldSnapshot::take(plan(looked, root, names), record, check).unwrap().0
+    }
+
+    fn plan(looked: Instant, root: &Path, names: &[&str]) -> SnapshotPlan {
+        let paths: Vec<_> = names.iter().map(|name| root.join(name)).collect();
+        SnapshotPlan {
             workspace: root.to_owned(),
             protected: paths.iter().cloned().collect(),
+            masked: [root.join("secret")].into(),
             compared: paths,
             written: vec![root.to_owned()],
             looked,
             moved: BTreeSet::new(),
-        };
-        HeldSnapshot::take(plan, record, check).unwrap()
+        }
     }
 
     fn write(path: &Path, text: &str) {
@@ -283,6 +378,76 @@ mod tests {
         earliest.restore();
         write(&one.join("sub/hooks"), "evil");
         assert_eq!(later.restore().restored, [one.join("sub/hooks")]);
+    }
+
+    #[test]
+    fn a_command_waits_for_no_other_workspace() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let [one, two] = ["one", "two"].map(|name| root.join(name));
+        write(&one.join("config"), "old");
+        write(&two.join("config"), "old");
+        let beside = || {
+            let held = take(&two, &["config"], None);
+            write(&two.join("config"), "evil");
+            let restored = held.restore().restored;
+            write(&two.join("made"), "evil");
+            set_aside(&two.join("made"), None).unwrap();
+            restored
+        };
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            // As long as it takes in one, all of another one goes on.
+            let check = |_: &mut Snapshot| {
+                scope.spawn(move || sender.send(beside()));
+                receiver.recv_timeout(Duration::from_secs(30)).map_err(io::Error::other)
+            };
+            let mut restored = Vec::new();
+            let check = |snapshot: &mut Snapshot| {
+                restored = check(snapshot)?;
+                Ok::<_, io::Error>(())
+            };
+            HeldSnapshot::take(plan(Instant::now(), &one, &["config"]), None, check).unwrap();
+            assert_eq!(restored, [two.join("config")]);
+        });
+    }
+
+    #[test]
+    fn what_a_command_that_runs_did_not_find_is_its_own_and_what_it_closed_is_opened() {
+        use std::os::unix::fs::PermissionsExt as _;
+
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        write(&root.join("sub/config"), "old");
+        let names = ["sub/config", "sub/config/inner", "secret", "made/config"];
+        let paths = names.map(|name| root.join(name));
+        let loose = || paths.iter().map(|path| LooseFiles::of(&root).has(path)).collect::<Vec<_>>();
+        assert_eq!(loose(), [false; 4], "nobody runs");
+        let held = take(&root, &["sub/config"], None);
+        assert_eq!(loose(), [false, false, false, true]);
+        let mode = |mode| fs::set_permissions(root.join("sub"), fs::Permissions::from_mode(mode));
+        mode(0o000).unwrap();
+        assert!(open_closed(&root) && !open_closed(&root));
+        assert!(root.join("sub").metadata().unwrap().permissions().mode() & 0o700 == 0o700);
+        drop(held);
+        mode(0o000).unwrap();
+        assert!(!open_closed(&root));
+        mode(0o700).unwrap();
+    }
+
+    #[test]
+    fn a_workspace_in_another_one_learns_what_was_before_there() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let inner = root.join("inner");
+        write(&inner.join("config"), "old");
+        let earlier = take(&root, &["inner/config"], None);
+        write(&inner.join("config"), "evil");
+        let later = take(&inner, &["config"], None);
+        assert_eq!(earlier.restore().restored, [inner.join("config")]);
+        write(&inner.join("config"), "evil again");
+        assert_eq!(later.restore().restored, [inner.join("config")]);
+        assert_eq!(fs::read_to_string(inner.join("config")).unwrap(), "old");
     }
 
     #[test]

@@ -17,6 +17,7 @@ use crate::groups::CommandGroups;
 use crate::means::Means;
 use crate::output::OutputChunk;
 use crate::running::{self, Kept, Preparation, RunningCommand};
+use crate::running_snapshots::LooseFiles;
 use crate::tier::{LauncherKind, SandboxReport, Tier};
 use crate::{private, probe};
 
@@ -89,16 +90,28 @@ impl Sandbox {
         let Inner { means, groups, .. } = &*self.inner;
         groups.get_or_init(|| probe::find_groups(means)).await;
         let command = Arc::new(command);
+        let workspace = command.files.workspace.clone();
+        let mut loose = LooseFiles::default();
         for _ in 1..STARTS_MAX {
-            let (kept, preparation) = self.spawn(&command).await?;
-            let hidden = preparation.hidden_sockets.clone();
-            match running::start(kept, preparation, output.clone()).await {
+            let (hidden, started) = match self.spawn(&command, loose).await {
+                Ok((kept, preparation)) => {
+                    let hidden = preparation.hidden_sockets.clone();
+                    (hidden, running::start(kept, preparation, output.clone()).await)
+                }
+                Err(error) => (Vec::new(), Err(error)),
+            };
+            loose = LooseFiles::of(&workspace);
+            match started {
+                // Others move away what was to be covered, or make more than can be.
+                Err(
+                    SandboxError::Setup(_) | SandboxError::Io(_) | SandboxError::TooManyMounts(_),
+                ) if loose.may_be() => {}
                 // Bubblewrap takes it for an error that one of them is gone.
                 Err(SandboxError::Setup(_)) if hidden.iter().any(|path| !is_socket(path)) => {}
                 started => return started,
             }
         }
-        let (kept, preparation) = self.spawn(&command).await?;
+        let (kept, preparation) = self.spawn(&command, loose).await?;
         running::start(kept, preparation, output).await
     }
 
@@ -106,11 +119,13 @@ impl Sandbox {
     async fn spawn(
         &self,
         command: &Arc<SandboxedCommand>,
+        loose: LooseFiles,
     ) -> Result<(Kept, Preparation), SandboxError> {
         let (inner, command) = (Arc::clone(&self.inner), Arc::clone(command));
         let spawn = move || {
             let groups = inner.groups.get().and_then(Option::as_ref);
-            inner.means.spawn(&command, inner.means.sockets(&command), groups)
+            let sockets = inner.means.sockets(&command);
+            inner.means.spawn(&command, (sockets, &loose), groups)
         };
         spawn_blocking(spawn).await.map_err(|error| io::Error::other(error.to_string()))?
     }

@@ -64,6 +64,7 @@ const ALWAYS_ASK: [(&str, &str); 47] = [
     ("removes or overwrites files", "会删除或覆盖文件"),
     ("removes what the repository keeps", "会删除仓库保存的内容"),
     ("removes what was put aside", "会删除用 stash 收起的内容"),
+    ("may change what a reference stands for", "可能更改引用所指的内容"),
     ("replaces a file", "会替换文件"),
     ("replaces a file with a link", "会用链接替换文件"),
     ("replaces a file, which cannot be undone", "会替换文件且无法撤销"),

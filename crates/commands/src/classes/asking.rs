@@ -128,7 +128,11 @@ impl AskingEntry {
             || !is_certain
             || self.has.iter().any(is_there)
             || looked_at.iter().any(may_bring);
-        has && !self.is_spared(rest)
+        let is_known = |word: &ShellWord| {
+            word.fixed().is_some_and(|text| self.only.iter().any(|one| one == text))
+        };
+        let is_harmless = !rest.is_empty() && rest.iter().all(is_known);
+        has && !is_harmless && !self.is_spared(rest)
     }
 
     /// Whether one of the words that make it harmless is there as an option: neither the value of another one nor an

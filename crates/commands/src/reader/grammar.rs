@@ -8,6 +8,8 @@ const RESERVED: [&str; 22] = [
     "!", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac", "fi", "for",
     "function", "if", "in", "select", "then", "time", "until", "while", "{", "}",
 ];
+/// Builtins that are looked at by what they do: they set variables, or move to a directory.
+const KEPT_BUILTINS: [&str; 4] = ["cd", "popd", "pushd", "read"];
 /// What ends the commands of one case.
 const CASE_ENDS: [&str; 3] = [";;&", ";;", ";&"];
 
@@ -28,8 +30,12 @@ impl ShellReader<'_> {
                 if reader.is_end_of_list(ends, is_in_parens) {
                     break;
                 }
+                let start = reader.at;
                 reader.and_or()?;
                 is_empty = false;
+                if ends.is_empty() && !is_in_parens {
+                    reader.note_function(start);
+                }
                 if !reader.separator(is_in_parens)? {
                     break;
                 }
@@ -41,6 +47,28 @@ impl ShellReader<'_> {
             }
             Ok(())
         })
+    }
+
+    /// Refuses a function in the place of what is looked at as the shell's own.
+    pub(super) fn check_defined(&self, name: &str) -> Result<(), Unparsed> {
+        if KEPT_BUILTINS.contains(&name) {
+            return self.refuse(format!("a function in the place of `{name}`"));
+        }
+        Ok(())
+    }
+
+    /// Takes note of a function where what was read since a place defines it and does nothing else, in this shell.
+    fn note_function(&mut self, start: usize) {
+        let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        let defined = self.defined.take().filter(|(at, end, name)| {
+            *at == start && self.text[*end..self.at].trim().is_empty() && is_plain(name)
+        });
+        // With `&` it is defined in a shell of its own.
+        if let Some((_, _, name)) = defined
+            && !self.rest().starts_with('&')
+        {
+            self.functions.push(name);
+        }
     }
 
     fn is_end_of_list(&self, ends: &[&str], is_in_parens: bool) -> bool {
@@ -290,21 +318,23 @@ impl ShellReader<'_> {
     }
 
     fn function(&mut self) -> Result<(), Unparsed> {
+        let start = self.at;
         self.expect_reserved("function")?;
         self.skip_blanks();
         let name = self.take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
         if name.is_empty() {
             return self.refuse("`function` without a name");
         }
-        if name == "read" {
-            return self.refuse("a function in the place of `read`");
-        }
+        let name = name.to_owned();
+        self.check_defined(&name)?;
         self.skip_blanks();
         if self.take("(") {
             self.skip_blanks();
             self.expect(")")?;
         }
-        self.function_body()
+        self.function_body()?;
+        self.defined = Some((start, self.at, name));
+        Ok(())
     }
 
     /// Reads what a function does, as if it were done: whether it is called makes no difference.

@@ -85,6 +85,9 @@ impl ShellReader<'_> {
             return self.refuse("a command with more than one input");
         }
         self.text[start..end].clone_into(&mut command.text);
+        let name = command.words.first().and_then(ShellWord::fixed);
+        command.calls_function =
+            name.is_some_and(|name| self.functions.iter().any(|one| one == name));
         self.place(command, documents)
     }
 
@@ -98,13 +101,14 @@ impl ShellReader<'_> {
         if name.words.len() != 1 || !is_alone || !is_name(self.text[start..self.at].trim()) {
             return self.refuse("a parenthesis in a command");
         }
-        if self.text[start..self.at].trim() == "read" {
-            return self.refuse("a function in the place of `read`");
-        }
+        let name = self.text[start..self.at].trim().to_owned();
+        self.check_defined(&name)?;
         self.expect("(")?;
         self.skip_blanks();
         self.expect(")")?;
-        self.function_body()
+        self.function_body()?;
+        self.defined = Some((start, self.at, name));
+        Ok(())
     }
 
     /// Whether bash takes what begins here for `NAME=value`, as the word of a builtin that declares: then it does not

@@ -90,17 +90,17 @@ impl CoverWatch {
     }
 
     /// Finds what is not as it has to stay: among all, or among the next of them.
-    pub(super) fn look(&mut self, is_all: bool) -> Option<Disturbance> {
+    pub(super) fn look(&mut self, is_all: bool) -> Vec<Disturbance> {
         let count = if is_all { self.paths.len() } else { self.paths.len().min(LOOKED_MAX) };
         let first = self.next;
         self.next = (first + count) % self.paths.len().max(1);
-        let mut looked = self.paths.iter().cycle().skip(first).take(count);
-        looked.find_map(|path| {
-            path.changed()?;
+        let looked = self.paths.iter().cycle().skip(first).take(count);
+        let changed: Vec<_> = looked.filter(|path| path.changed().is_some()).collect();
+        if !changed.is_empty() {
             // What covers a file that is removed is gone a moment before the file is.
             std::thread::sleep(SECOND_LOOK);
-            path.changed()
-        })
+        }
+        changed.into_iter().filter_map(WatchedPath::changed).collect()
     }
 }
 

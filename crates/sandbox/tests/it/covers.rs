@@ -155,6 +155,37 @@ async fn what_is_masked_is_so_in_what_is_protected_and_in_git() {
     }
 }
 
+#[tokio::test]
+async fn what_is_masked_is_as_before_whatever_a_command_wrote_there() {
+    for way in WAYS {
+        let place = repository();
+        let records = place.root.with_file_name("records");
+        fs::create_dir(&records).unwrap();
+        let masked = [".env", "sub/gone", "sub/key"].map(|path| place.write(path, "canary\n"));
+        let script =
+            "echo evil > .env; rm -f sub/gone; mv sub/key other; grep -rl canary ../records; true";
+        let mut command = place.shell(script);
+        command.files.masked = masked.to_vec();
+        let record = CommandRecord::new(records.clone(), None);
+        command.record = Some(record.clone());
+        let ran = run(way, command).await;
+        record.settled();
+        for path in [".env", "sub/key", "sub/gone"] {
+            assert_eq!(place.read(path), "canary\n", "{way}: {path}");
+        }
+        assert_eq!(ran.stdout, "", "{way}: a secret is written down");
+        if way == Way::Landlock {
+            assert_eq!(ran.end.restored, masked, "{ran:?}");
+            // What is written while a job runs may be a person's.
+            let mut job = place.shell("echo new > .env");
+            job.files.masked = masked.to_vec();
+            job.limits.timeout = None;
+            assert!(run(way, job).await.end.restored.is_empty());
+            assert_eq!(place.read(".env"), "new\n");
+        }
+    }
+}
+
 /// What a command does that reads and writes what it may not, for as long as it runs.
 const PRYING: &str = "touch begun; while :; do cat .env; echo new >> .git/config; echo new >> tasks.json; \
                       sleep 0.01; done >> seen 2>/dev/null";

@@ -87,6 +87,38 @@ async fn limits_end_a_command_and_say_which_it_was() {
 }
 
 #[tokio::test]
+async fn a_temporary_directory_on_the_disk_is_bounded_in_bytes_and_files() {
+    let (bytes, files) =
+        (CommandLimit::TemporaryBytes(64 << 20), CommandLimit::TemporaryFiles(16 << 10));
+    for (script, limit) in [
+        ("head -c 100000000 /dev/zero > $TMPDIR/x", bytes),
+        (
+            "mkdir -p $TMPDIR/a/b; for i in 1 2 3 4; do head -c 25000000 /dev/zero > $TMPDIR/a/b/$i; done",
+            bytes,
+        ),
+        ("exec 3<>$TMPDIR/x; rm $TMPDIR/x; head -c 100000000 /dev/zero >&3", bytes),
+        ("cd $TMPDIR; seq 20000 | xargs touch", files),
+    ] {
+        let (place, marker) = (Place::new(), marker());
+        let mut command = place.shell(&format!("{script}; exec sleep {marker}"));
+        command.limits.memory_bytes_max = 64 << 20;
+        let end = run(Way::Landlock, command).await.end;
+        assert_eq!(end.cause, EndCause::Limit(limit), "{script}: {end:?}");
+        dead(&marker).await;
+    }
+    let said = bytes.to_string();
+    assert!(said.contains("more than 64 MiB") && said.contains("TMPDIR"), "{said}");
+    // What is within the bound, and what lies elsewhere, ends nothing.
+    let place = Place::new();
+    let script =
+        "head -c 50000000 /dev/zero > $TMPDIR/x; head -c 100000000 /dev/zero > y; sleep 1.5";
+    let mut command = place.shell(script);
+    command.limits.memory_bytes_max = 64 << 20;
+    let end = run(Way::Landlock, command).await.end;
+    assert_eq!(end.cause, EndCause::Ended, "{end:?}");
+}
+
+#[tokio::test]
 async fn a_fork_bomb_ends_and_leaves_nothing() {
     for way in WAYS {
         let (place, marker) = (Place::new(), marker());

@@ -3,9 +3,9 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use moss_sandbox::{CommandEnd, LeftCommand, RunningCommand};
+use moss_sandbox::{CommandEnd, EndCause, LeftCommand, ProcessExit, RunningCommand};
 
-use crate::harness::{KEEPER, Place, Way, alive, dead, eventually, marker, start};
+use crate::harness::{FULL, KEEPER, Place, Way, alive, dead, eventually, marker, start};
 
 /// What a command writes that no command may write.
 const EVIL: &str = "echo evil > .git/hooks/pre-commit";
@@ -148,4 +148,73 @@ async fn of_commands_with_which_moss_was_killed_the_one_that_began_first_has_wha
         left.settled();
     }
     assert_eq!(hook(&place), None);
+}
+
+#[tokio::test]
+async fn a_job_ends_no_other_command_by_what_it_makes_and_replaces() {
+    for way in FULL {
+        let place = repository();
+        let script = "
+            mkdir -p nest/.git/objects; echo x > nest/.git/HEAD; echo old > nest/.git/config; touch job-begun
+            until [ -e go ]; do sleep 0.02; done
+            for i in $(seq 60); do
+                echo evil > .git/commondir; echo evil > nest/.git/commondir
+                echo $i > nest/.git/new; mv nest/.git/new nest/.git/config
+                sleep 0.02; rm -f .git/commondir nest/.git/commondir
+            done
+            touch toggled; sleep 600";
+        let job = start(way, place.shell(script)).await;
+        eventually("the job runs", || place.root.join("job-begun").exists()).await;
+        let mut command = place.shell("touch go; until [ -e toggled ]; do sleep 0.02; done");
+        command.files.repositories = vec![place.root.join("nest/.git")];
+        let end = start(way, command).await.wait().await.unwrap();
+        assert_eq!((end.cause, &end.disturbance), (EndCause::Ended, &None), "{way}: {end:?}");
+        // What it began with is there, and what was made is not.
+        assert_eq!(place.read("nest/.git/config"), "old\n", "{way}");
+        for made in [".git/commondir", "nest/.git/commondir"] {
+            assert!(!place.root.join(made).exists(), "{way}: {made}");
+        }
+        assert!(end.restored.contains(&place.root.join(".git/commondir")), "{way}: {end:?}");
+        drop(job);
+    }
+}
+
+#[tokio::test]
+async fn a_job_that_makes_repositories_refuses_no_other_command() {
+    for way in [Way::Bubblewrap, Way::Own, Way::Landlock] {
+        let place = repository();
+        let script = "
+            mkdir -p nest/.git/objects; echo x > nest/.git/HEAD; echo x > nest/.git/config; echo x > nest/.env
+            while :; do mv nest moved; mv moved nest; touch begun; done";
+        let job = start(way, place.shell(script)).await;
+        eventually("the job runs", || place.root.join("begun").exists()).await;
+        for _ in 0..20 {
+            let mut command = place.shell("true");
+            command.files.repositories = vec![place.root.join("nest/.git")];
+            command.files.masked = vec![place.root.join("nest/.env")];
+            let end = start(way, command).await.wait().await.unwrap();
+            assert_eq!(end.exit, ProcessExit::Exited(0), "{way}: {end:?}");
+        }
+        drop(job);
+    }
+}
+
+#[tokio::test]
+async fn a_job_that_makes_more_repositories_than_can_be_covered_refuses_no_other_command() {
+    for way in FULL {
+        let place = repository();
+        let script = "
+            mkdir -p r{1..1400}/.git/objects; for i in {1..1400}; do echo x > r$i/.git/config; done
+            touch begun; sleep 600";
+        let job = start(way, place.shell(script)).await;
+        eventually("the job runs", || place.root.join("begun").exists()).await;
+        let mut command = place.shell("echo evil > r7/.git/config; echo evil > .git/config");
+        let made = |number| place.root.join(format!("r{number}/.git"));
+        command.files.repositories = (1..=1400).map(made).collect();
+        let end = start(way, command).await.wait().await.unwrap();
+        assert_eq!(end.restored, [place.root.join("r7/.git/config")], "{way}: {end:?}");
+        assert_eq!(place.read("r7/.git/config"), "x\n", "{way}");
+        assert_eq!(place.read(".git/config"), "old\n", "{way}");
+        drop(job);
+    }
 }

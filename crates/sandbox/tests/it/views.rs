@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use moss_sandbox::{FileView, NetworkMode, ProcessExit, Profile, SandboxedCommand};
+use moss_sandbox::{FileView, NetworkMode, ProcessExit, Profile, SandboxedCommand, Tier};
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -26,6 +26,22 @@ async fn profiles_differ_in_what_they_write() {
             SandboxedCommand::shell("/", format!("echo x > {}", outside.display())).arguments;
         assert_eq!(run(way, command).await.end.exit, ProcessExit::Exited(0), "{way}");
         assert!(outside.exists(), "{way}");
+    }
+}
+
+#[tokio::test]
+async fn on_the_landlock_tier_danger_full_says_what_it_reaches() {
+    let place = Place::new();
+    let mut command = place.shell("cat .env");
+    command.profile = Profile::DangerFull;
+    command.files.masked = vec![place.write(".env", "secret\n")];
+    for way in WAYS {
+        let ran = run(way, command.clone()).await;
+        let is_full = way.tier() == Tier::Full;
+        assert_eq!(ran.stdout.is_empty(), is_full, "{way}: {ran:?}");
+        assert_eq!(ran.end.facts.unmasked.is_empty(), is_full, "{way}: {ran:?}");
+        let network = if is_full { NetworkMode::Off } else { NetworkMode::On };
+        assert_eq!(ran.end.facts.network, network, "{way}");
     }
 }
 

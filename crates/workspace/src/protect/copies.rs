@@ -30,7 +30,7 @@ pub(super) fn originals(name: &str) -> impl Iterator<Item = &str> {
 fn original(name: &str) -> Option<&str> {
     let ended =
         || ENDS.iter().filter_map(|end| name.strip_suffix(end)).min_by_key(|rest| rest.len());
-    let rest = of_emacs(name).or_else(|| of_vim(name)).or_else(ended)?;
+    let rest = of_emacs(name).or_else(|| of_vim(name)).or_else(|| of_moss(name)).or_else(ended)?;
     if rest.is_empty() { None } else { Some(rest) }
 }
 
@@ -42,6 +42,12 @@ fn of_emacs(name: &str) -> Option<&str> {
         number.bytes().all(|byte| byte.is_ascii_digit()).then_some(rest)
     };
     saved().or_else(|| name.strip_prefix(".#")).or_else(numbered)
+}
+
+/// `NAME.set-aside-by-moss`, and the same with a number: what a command made in the place of it.
+fn of_moss(name: &str) -> Option<&str> {
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    bare.strip_suffix(".set-aside-by-moss")
 }
 
 /// `.NAME.swp`, and `.swo`, `.swn` and so on where there is one already.
@@ -62,6 +68,8 @@ mod tests {
     #[test]
     fn a_copy_is_of_the_name_without_its_marks() {
         check(".env~", &[".env", "env"]);
+        check("key.pem.set-aside-by-moss", &["key.pem"]);
+        check(".npmrc.set-aside-by-moss2", &[".npmrc", "npmrc"]);
         check("#.env#", &[".env", "env"]);
         check(".#key.pem", &["key.pem"]);
         check("key.pem.~12~", &["key.pem"]);
