@@ -27,6 +27,11 @@ pub(crate) struct PageRoom {
 // === impl PageSize ===
 
 impl PageSize {
+    /// As it is; with room for so many bytes where the caller does not say how many entries are wanted.
+    pub(crate) fn with_usual_bytes(self, bytes_max: usize) -> Self {
+        if self.bytes_max == ROOM_UNASKED { Self { bytes_max, ..self } } else { self }
+    }
+
     /// Where the caller does not say how many entries are wanted.
     pub(crate) fn usual(entries_max: usize) -> Self {
         Self { entries_max, bytes_max: ROOM_UNASKED }

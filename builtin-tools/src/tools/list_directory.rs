@@ -19,6 +19,9 @@ use crate::result_page::{PageRoom, PageSize};
 
 /// Most entries of one result.
 const ENTRIES_MAX: u64 = 1_000;
+/// Most bytes of the entries of one result where no limit is named: with what is beside them 48,000, as of a file
+/// that is read. A directory of some 500 entries comes whole.
+const ROOM_UNASKED: usize = 47_000;
 /// Most entries that are sorted at once: another thread takes longer to wake than this takes.
 const SORTED_AT_ONCE_MAX: usize = 256;
 
@@ -27,7 +30,7 @@ const SORTED_AT_ONCE_MAX: usize = 256;
 ///
 /// What ignore files such as `.gitignore` name is left out and counted in `skipped`. One call
 /// returns up to 1,000 entries, the first ones in the order asked for, and without `limit` no more than
-/// 24,000 bytes; `total` says how many there are, `note` the `offset` to continue with. Symbolic links are
+/// 48,000 bytes; `total` says how many there are, `note` the `offset` to continue with. Symbolic links are
 /// listed, not followed. To see what is in a file, use read_file.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -55,7 +58,7 @@ pub(crate) struct ListDirectory {
     /// `asc`: smallest, oldest or first name first; `desc`: the other way round. Default: `asc`.
     #[serde(default)]
     sort_order: SortOrder,
-    /// Most entries to return, up to 1,000; all are counted. Default: as many of them as 24,000 bytes hold.
+    /// Most entries to return, up to 1,000; all are counted. Default: as many of them as 48,000 bytes hold.
     #[schemars(range(min = 1, max = 1000), extend("x-extra" = true))]
     limit: Option<u64>,
     /// Entries to pass over before the first that is returned. Default: 0.
@@ -148,7 +151,7 @@ impl Tool for ListDirectory {
         };
         let page = EntryPage {
             offset: usize::try_from(self.offset).unwrap_or(usize::MAX),
-            size: PageSize::of(self.limit, ENTRIES_MAX, ENTRIES_MAX),
+            size: PageSize::of(self.limit, ENTRIES_MAX, ENTRIES_MAX).with_usual_bytes(ROOM_UNASKED),
         };
         let names = Arc::clone(listing.names());
         let sort = move || {

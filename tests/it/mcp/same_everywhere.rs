@@ -69,7 +69,7 @@ fn site() -> Site {
     site.write("free/c.txt", "x = 1\ny = 2\n");
     site.write("Cargo.toml", "[package]\nname = \"demo\"\n");
     // More than one page holds.
-    for number in 0..300 {
+    for number in 0..700 {
         site.write(&format!("wide/{number:03}.log"), "a line of a log\n");
     }
     site
@@ -103,7 +103,7 @@ fn reads() -> Vec<(&'static str, Value)> {
         ("list_directory", json!({ "path": "." })),
         ("list_directory", json!({ "path": "src" })),
         ("list_directory", json!({ "path": "wide" })),
-        ("list_directory", json!({ "path": "wide", "offset": 250 })),
+        ("list_directory", json!({ "path": "wide", "offset": 550 })),
         ("list_directory", json!({ "path": "wide", "limit": 1000 })),
         ("list_directory", json!({ "path": "missing" })),
         ("list_directory", json!({ "path": "a.txt" })),
