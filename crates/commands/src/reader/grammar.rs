@@ -1,6 +1,7 @@
 //! Lists, pipelines and compound commands.
 
 use super::ShellReader;
+use crate::unfold::EVALUATING;
 use crate::{Assignment, ShellWord, SimpleCommand, Unparsed};
 
 /// Words that mean something where a command begins.
@@ -30,11 +31,11 @@ impl ShellReader<'_> {
                 if reader.is_end_of_list(ends, is_in_parens) {
                     break;
                 }
-                let start = reader.at;
+                let (start, from) = (reader.at, reader.commands.len());
                 reader.and_or()?;
                 is_empty = false;
                 if ends.is_empty() && !is_in_parens {
-                    reader.note_function(start);
+                    reader.note_function(start, from);
                 }
                 if !reader.separator(is_in_parens)? {
                     break;
@@ -57,8 +58,14 @@ impl ShellReader<'_> {
         Ok(())
     }
 
-    /// Takes note of a function where what was read since a place defines it and does nothing else, in this shell.
-    fn note_function(&mut self, start: usize) {
+    /// Takes note of a function where what was read since a place defines it and does nothing else, in this shell. Of one
+    /// that moves to a directory nobody knows how often it is called.
+    fn note_function(&mut self, start: usize, from: usize) {
+        let moves = self.commands[from..].iter().any(|command| {
+            let is_known =
+                |name: &str| !KEPT_BUILTINS.contains(&name) && !EVALUATING.contains(&name);
+            !command.words.is_empty() && !command.program().is_some_and(is_known)
+        });
         let is_plain = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         let defined = self.defined.take().filter(|(at, end, name)| {
             *at == start && self.text[*end..self.at].trim().is_empty() && is_plain(name)
@@ -66,6 +73,7 @@ impl ShellReader<'_> {
         // With `&` it is defined in a shell of its own.
         if let Some((_, _, name)) = defined
             && !self.rest().starts_with('&')
+            && !moves
         {
             self.functions.push(name);
         }
