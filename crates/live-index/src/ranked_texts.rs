@@ -232,9 +232,10 @@ impl RankedTexts {
     /// Drops the index and the work; all texts are read anew.
     pub(crate) fn clear(&self) {
         let mut work = self.lock();
-        let next = work.next;
-        *work = RankedWork { next, ..RankedWork::default() };
-        *self.index.write().unwrap_or_else(PoisonError::into_inner) = RankedIndex::default();
+        // Whoever reads gives back what it took only later, and its stamps stay those of before.
+        let (next, reading) = (work.next, work.reading);
+        *work = RankedWork { next, reading, ..RankedWork::default() };
+        self.index.write().unwrap_or_else(PoisonError::into_inner).clear();
         self.views.lock().unwrap_or_else(PoisonError::into_inner).clear();
         self.ranks.clear();
         *self.asked_commits() = AskedCommits::default();

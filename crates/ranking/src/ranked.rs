@@ -128,6 +128,13 @@ impl RankedIndex {
         true
     }
 
+    /// Forgets all texts and commits. Numbers of segments are never used again: a view or a merge of before fits
+    /// none of what comes.
+    pub fn clear(&mut self) {
+        let (next, changes) = (self.next, self.changes + 1);
+        *self = Self { next, changes, ..Self::default() };
+    }
+
     /// Whether it knows a text.
     pub fn has(&self, path: &RelPath) -> bool {
         self.places.contains_key(path)

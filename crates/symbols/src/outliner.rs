@@ -19,7 +19,7 @@ use crate::walk;
 const TEXT_BYTES_MAX: usize = 4 << 20;
 /// Longest line of such a text, in bytes: a text that is for the most part in longer ones was written by a program.
 const LINE_BYTES_MAX: usize = 20_000;
-/// Longest time that a text may take.
+/// Longest time that a text may take to be parsed, and again to be walked over.
 const PARSE_TIME_MAX: Duration = Duration::from_secs(2);
 /// Most memory that a text may take, in bytes: many times what the largest one takes in a grammar that has one way to
 /// read it.
@@ -74,7 +74,7 @@ impl Outliner {
     /// Where the text passes a bound.
     pub fn outline(&mut self, language: Language, text: &str) -> Result<Outline, OutlineProblem> {
         let tree = self.parse(language, text)?;
-        Ok(walk::outline(language, &tree, text))
+        walk::outline(language, &tree, text, self.time_max).ok_or(OutlineProblem::TimedOut)
     }
 
     /// Finds where a text does not parse, and nothing else. What is known to be a gap of the grammar is left out.

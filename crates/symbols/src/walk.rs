@@ -9,7 +9,9 @@ mod scopes;
 mod signature;
 mod uses;
 
+use std::cell::Cell;
 use std::collections::HashSet;
+use std::time::{Duration, Instant};
 
 use tree_sitter::{Node, Tree, TreeCursor};
 
@@ -26,6 +28,8 @@ const DECLARATIONS_MAX: usize = 50_000;
 const USES_MAX: usize = 500_000;
 /// Deepest nodes that are looked at.
 const DEPTH_MAX: usize = 1_000;
+/// After so many nodes each the time is looked at.
+const NODES_TIMED: usize = 64;
 
 /// A node on the way to the one that is looked at.
 #[derive(Debug, Clone, Copy)]
@@ -52,8 +56,13 @@ struct OutlineWalk<'a> {
     outline: Outline,
 }
 
-/// Walks over a tree once and notes what is declared, used and imported.
-pub(crate) fn outline(language: Language, tree: &Tree, text: &str) -> Outline {
+/// Walks over a tree once and notes what is declared, used and imported; none where that takes longer.
+pub(crate) fn outline(
+    language: Language,
+    tree: &Tree,
+    text: &str,
+    time_max: Duration,
+) -> Option<Outline> {
     let outline =
         Outline { language, declarations: Vec::new(), uses: Vec::new(), imports: Vec::new() };
     let mut walk = OutlineWalk {
@@ -67,11 +76,23 @@ pub(crate) fn outline(language: Language, tree: &Tree, text: &str) -> Outline {
         declared: HashSet::new(),
         outline,
     };
-    each_node(tree, |_| true, &mut |path| walk.look(path));
+    let (started, seen, is_late) = (Instant::now(), Cell::new(0_usize), Cell::new(false));
+    each_node(tree, |_| !is_late.get(), &mut |path| {
+        seen.set(seen.get() + 1);
+        if seen.get().is_multiple_of(NODES_TIMED) {
+            is_late.set(started.elapsed() > time_max);
+        }
+        if !is_late.get() {
+            walk.look(path);
+        }
+    });
+    if is_late.get() {
+        return None;
+    }
     raw::without_signs(&mut walk.outline, text);
     lost::recover(&mut walk.outline, tree, text);
     blanked::add_macros(&mut walk.outline, text);
-    walk.outline
+    Some(walk.outline)
 }
 
 /// Shows each node with those that it lies in, in the order of the text. The nodes beneath one are
@@ -365,4 +386,19 @@ fn is_type(kind: DeclarationKind) -> bool {
             | DeclarationKind::Trait
             | DeclarationKind::Type
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outliner::Outliner;
+
+    #[test]
+    fn a_walk_that_takes_too_long_ends() {
+        let text = "fn a() { b(c); }\n".repeat(100);
+        let tree = Outliner::default().parse(Language::Rust, &text).unwrap();
+        let walk = |time_max| outline(Language::Rust, &tree, &text, time_max);
+        assert_eq!(walk(Duration::MAX).unwrap().declarations.len(), 100);
+        assert!(walk(Duration::ZERO).is_none());
+    }
 }

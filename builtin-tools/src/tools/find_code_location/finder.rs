@@ -13,7 +13,7 @@ use moss_symbols::{Language, Outline, Outliner};
 
 use super::found::{COUNTED_MAX, FileCode, FoundCode};
 use super::lined::{LinedText, slice};
-use super::location::{CodeUse, LocationKind};
+use super::location::LocationKind;
 use super::query::{PassGoal, QueryPass};
 
 /// Most bytes of files that one look parses, in the order of the walk: what is beyond it is not found.
@@ -169,8 +169,10 @@ impl CodeFinder {
         if self.has_references {
             let of = |name: &str| self.pass.is_use(name);
             let uses = outline.uses.iter().filter(|used| of(slice(file.text, &used.name)));
-            let all: Vec<CodeUse> = uses.map(|used| lined.used(outline, used)).collect();
-            found.add_uses(file.path, all);
+            for used in uses {
+                let line = lined.line_of(used.name.start as usize);
+                found.add_use(file.path, line, || lined.used(outline, used));
+            }
         }
         found
     }
@@ -182,7 +184,9 @@ impl CodeFinder {
         match &self.pass.goal {
             PassGoal::Code(expression) => lined.code(file.path, expression, None, &mut found),
             PassGoal::Named(wanted) if self.has_references => {
-                found.add_uses(file.path, lined.words(wanted.written()));
+                for at in lined.words(wanted.written()) {
+                    found.add_use(file.path, lined.line_of(at), || lined.used_at(None, at));
+                }
                 if PathRank::of(file.path) == PathRank::Vendored {
                     found.uses = None;
                     found.generated = std::mem::take(&mut found.total_uses);

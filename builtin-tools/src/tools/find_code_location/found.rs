@@ -43,6 +43,8 @@ pub(super) struct FileCode {
     pub(super) is_data: bool,
     pub(super) uses: Option<FileUses>,
     pub(super) total_uses: u64,
+    /// The line of the last of them, from 1.
+    pub(super) last_use_line: usize,
     pub(super) generated: u64,
     /// How many lines it has, where one of them was asked for.
     pub(super) lines: Option<usize>,
@@ -143,13 +145,16 @@ impl FileCode {
         }
     }
 
-    /// Takes uses by where they stand, one of each line.
-    pub(super) fn add_uses(&mut self, path: &RelPath, mut uses: Vec<CodeUse>) {
-        uses.dedup_by_key(|used| used.line);
-        self.total_uses = uses.len() as u64;
-        uses.truncate(USES_MAX);
-        if !uses.is_empty() {
-            self.uses = Some(FileUses { path: path.to_string(), uses });
+    /// Takes uses by where they stand, one of each line. Only what is shown is made: a line may have many, and be long.
+    pub(super) fn add_use(&mut self, path: &RelPath, line: usize, made: impl FnOnce() -> CodeUse) {
+        if std::mem::replace(&mut self.last_use_line, line) == line {
+            return;
+        }
+        self.total_uses += 1;
+        let new = || FileUses { path: path.to_string(), uses: Vec::new() };
+        let uses = &mut self.uses.get_or_insert_with(new).uses;
+        if uses.len() < USES_MAX {
+            uses.push(made());
         }
     }
 }

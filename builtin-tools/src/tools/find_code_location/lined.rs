@@ -28,7 +28,7 @@ impl<'a> LinedText<'a> {
     }
 
     /// The line of a byte, from 1.
-    fn line_of(&self, at: usize) -> usize {
+    pub(super) fn line_of(&self, at: usize) -> usize {
         self.starts.partition_point(|start| *start <= at).max(1)
     }
 
@@ -174,16 +174,16 @@ impl<'a> LinedText<'a> {
         }
     }
 
-    /// Where a word stands.
-    pub(super) fn words(&self, word: &str) -> Vec<CodeUse> {
+    /// Where a word stands, by its first byte.
+    pub(super) fn words(&self, word: &'a str) -> impl Iterator<Item = usize> {
         let is_part = |c: char| c.is_alphanumeric() || c == '_';
-        let stands_alone = |at: usize| {
+        let stands_alone = move |at: &usize| {
+            let at = *at;
             let after = self.text[at + word.len()..].chars().next();
             let before = self.text[..at].chars().next_back();
             !before.is_some_and(is_part) && !after.is_some_and(is_part)
         };
-        let places = self.text.match_indices(word).map(|(at, _)| at);
-        places.filter(|at| stands_alone(*at)).map(|at| self.used_at(None, at)).collect()
+        self.text.match_indices(word).map(|(at, _)| at).filter(stands_alone)
     }
 
     /// The lines that match, each with what is declared around it.

@@ -161,10 +161,17 @@ impl From<UseKind> for CodeUseKind {
     }
 }
 
-/// A text in one line, cut.
+/// A text in one line, cut. Of a long one no more is read than is shown.
 pub(super) fn one_line(text: &str) -> Option<String> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    Some(cut(words.join(" "), LINE_BYTES_MAX))
+    let mut line = String::new();
+    for word in text.split_whitespace() {
+        if line.len() > LINE_BYTES_MAX {
+            break;
+        }
+        let blank = if line.is_empty() { "" } else { " " };
+        line.extend([blank, &word[..word.ceil_char_boundary(LINE_BYTES_MAX + 1)]]);
+    }
+    Some(cut(line, LINE_BYTES_MAX))
 }
 
 /// What documents a declaration, without the signs of comments.

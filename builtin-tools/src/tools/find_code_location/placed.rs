@@ -12,7 +12,7 @@ use moss_sdk::editor::{Location, Position};
 use moss_sdk::file::VisitedText;
 use moss_symbols::{Language, Outliner};
 
-use super::found::{FileCode, FoundCode};
+use super::found::{FileCode, FoundCode, LOCATIONS_MAX};
 use super::lined::LinedText;
 
 /// Where a file begins.
@@ -99,8 +99,13 @@ impl TextScanner for PlacedFinder {
         let language = Language::of_text(file.path.as_str(), file.text);
         let outline = language.and_then(|known| self.outliner.outline(known, file.text).ok());
         let lined = LinedText::new(file.text);
-        let (mut code, mut uses, mut misfits) = (FileCode::default(), Vec::new(), 0);
+        let (mut code, mut misfits) = (FileCode::default(), 0);
         for position in positions {
+            // One use of a line is shown, and to look for more in a long one takes long.
+            let line = position.line as usize + 1;
+            if self.goal == PlacedGoal::Uses && line == code.last_use_line {
+                continue;
+            }
             // What is said to be defined there is the file, such as a module: it has no name in its text.
             let is_file = self.goal == PlacedGoal::Declarations && *position == FILE_START;
             let Some(at) = lined.name_at(*position).or(is_file.then_some(0)) else {
@@ -108,14 +113,17 @@ impl TextScanner for PlacedFinder {
                 continue;
             };
             match self.goal {
-                PlacedGoal::Uses => uses.push(lined.used_at(outline.as_ref(), at)),
+                PlacedGoal::Uses => {
+                    code.add_use(file.path, line, || lined.used_at(outline.as_ref(), at));
+                }
                 PlacedGoal::Declarations => {
-                    code.locations.push(lined.declared_at(file.path, outline.as_ref(), at));
+                    code.total_locations += 1;
+                    if code.locations.len() < LOCATIONS_MAX {
+                        code.locations.push(lined.declared_at(file.path, outline.as_ref(), at));
+                    }
                 }
             }
         }
-        code.total_locations = code.locations.len() as u64;
-        code.add_uses(file.path, uses);
         Some(Box::new(PlacedCode { code, misfits }))
     }
 }

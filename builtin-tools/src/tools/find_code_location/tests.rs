@@ -363,6 +363,36 @@ fn references_are_listed_by_file_with_their_kinds() {
 }
 
 #[test]
+fn of_a_long_line_with_very_many_uses_the_first_is_shown_and_the_start() {
+    let line = format!("  {}  {}\n", "parse".repeat(100), "parse is ".repeat(200_000));
+    let host = MemoryHost::new([
+        ("a.txt", format!("{line}parse\n{line}").as_str()),
+        ("a.min.js", format!("let x = \"{}\";\n", "parse ".repeat(100_000)).as_str()),
+    ]);
+    let arguments = json!({ "search": "parse", "findReferences": true });
+    let found = call(&host, "find_code_location", arguments).unwrap();
+    assert_eq!(found["total_references"], 3, "{}", found["total_references"]);
+    let uses = &found["references"][0]["uses"];
+    let at = |number: usize| (&uses[number]["line"], &uses[number]["column"]);
+    let all = [at(0), at(1), at(2)].map(|(line, column)| (line.as_u64(), column.as_u64()));
+    assert_eq!(all, [(Some(1), Some(505)), (Some(2), Some(1)), (Some(3), Some(505))]);
+    assert_eq!(uses[0]["text"], format!("{}…", "parse".repeat(60)));
+}
+
+#[test]
+fn uses_that_a_language_server_names_in_one_line_are_one() {
+    let text = format!("fn parse() {{}}\nfn go() {{ {} }}\n", "parse(); ".repeat(2_000));
+    let host = MemoryHost::new([("a.rs", text.as_str())]);
+    let places: Vec<_> = (0..2_000).map(|number| ("a.rs", 1, 10 + 9 * number)).collect();
+    host.set_server_reply(ServerGoal::References, said(&places));
+    let arguments = json!({ "search": "parse", "findReferences": true });
+    let found = call(&host, "find_code_location", arguments).unwrap();
+    assert_eq!(found["references_source"], "language_server", "{found}");
+    assert_eq!((&found["total_references"], &found["note"]), (&json!(1), &Value::Null), "{found}");
+    assert_eq!(found["references"][0]["uses"][0]["column"], 11);
+}
+
+#[test]
 fn what_is_closed_or_ignored_changes_no_count() {
     let found = find(json!({ "search": "parse", "searchType": "exact" }));
     assert_eq!(found["total_locations"], 2);

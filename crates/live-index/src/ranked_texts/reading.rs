@@ -153,3 +153,22 @@ impl Drop for GiveBack<'_> {
         self.0.done.notify_all();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_read_while_all_is_cleared_is_counted_until_then_and_not_put() {
+        let (texts, path) = (RankedTexts::default(), RelPath::parse("a.rs").unwrap());
+        texts.lock().ask(&path, None);
+        let taken = texts.lock().take();
+        let give_back = GiveBack(&texts, taken.len());
+        texts.clear();
+        assert_eq!(texts.lock().unread(), 1);
+        texts.put(&taken[0], None, Some("fn a() {}"), &mut TextAnalyzer::default());
+        drop(give_back);
+        assert_eq!(texts.lock().unread(), 0);
+        assert_eq!(texts.status().size.texts, 0);
+    }
+}

@@ -56,6 +56,28 @@ fn texts_are_counted_that_may_be_seen_and_are_wanted() {
 }
 
 #[test]
+fn a_view_and_a_merge_of_before_fit_nothing_that_comes_after_all_is_forgotten() {
+    let (mut index, mut analyzer) = (RankedIndex::default(), TextAnalyzer::default());
+    let path = |name: &str| RelPath::parse(name).unwrap();
+    index.put(&analyzer.analyze(&path("a.rs"), "fn zebra() {}\n"));
+    index.put(&analyzer.analyze(&path("b.rs"), "fn zebra() {}\n"));
+    index.freeze();
+    index.remove(&path("b.rs"));
+    let open = index.view(&RankedView::default(), &mut |_| true);
+    let (merge, changes) = (index.plan_merge().unwrap(), index.changes());
+    index.clear();
+    assert!(index.is_empty() && index.changes() > changes);
+    index.put(&analyzer.analyze(&path("secret.rs"), "fn zebra() {}\n"));
+    index.put(&analyzer.analyze(&path("a.rs"), "fn giraffe() {}\n"));
+    index.freeze();
+    index.install(merge.run());
+    let view = index.view(&open, &mut |path| path.as_str() != "secret.rs");
+    assert_eq!(index.count(&view, &|_| true), 1);
+    assert!(search(&index, &view, "zebra", true).is_empty());
+    assert_eq!(search(&index, &view, "giraffe", true).len(), 1);
+}
+
+#[test]
 fn what_was_put_last_is_found_and_what_was_removed_is_not() {
     let (mut index, mut analyzer) = (index(), TextAnalyzer::default());
     let path = RelPath::parse("src/new.rs").unwrap();

@@ -3,7 +3,6 @@
 use tree_sitter::Node;
 
 use super::bytes;
-use super::naming::first_within;
 use crate::outline::TextRange;
 
 /// Most bytes of a declaration before its name that are part of its signature.
@@ -61,11 +60,22 @@ fn line_of_name(node: Node<'_>, name: &TextRange, comments: &[&str], text: &str)
     }
     let rest = text.get(at..node.end_byte()).unwrap_or_default();
     let end = at + rest.find('\n').unwrap_or(rest.len());
-    let ends_line = |comment: &Node<'_>| {
-        comments.contains(&comment.kind())
-            && text.get(comment.end_byte()..end).unwrap_or_default().trim().is_empty()
-    };
-    let stop = first_within(node, &|one| one.start_byte() >= end || ends_line(one));
-    let comment = stop.filter(|one| (at..end).contains(&one.start_byte()));
-    (start, comment.map_or(end, |comment| comment.start_byte()))
+    let last = at + text.get(at..end).unwrap_or_default().trim_end().len().saturating_sub(1);
+    (start, comment_around(node, last, comments).filter(|begin| *begin >= at).unwrap_or(end))
+}
+
+/// Where the comment begins that a byte of a node lies in. Only what is around the byte is looked at: a declaration
+/// may have very many names.
+fn comment_around(node: Node<'_>, at: usize, comments: &[&str]) -> Option<usize> {
+    let mut cursor = node.walk();
+    loop {
+        let around = cursor.node();
+        if around.start_byte() > at {
+            return None;
+        }
+        if comments.contains(&around.kind()) {
+            return Some(around.start_byte());
+        }
+        cursor.goto_first_child_for_byte(at)?;
+    }
 }

@@ -34,6 +34,17 @@ fn a_generated_file_of_100_000_lines_is_read_or_refused() {
 }
 
 #[test]
+fn a_declaration_with_very_many_names_is_read() {
+    let lines: String = (0..49_999).map(|number| format!("a{number},\n")).collect();
+    let text = format!("const {{\n{lines}last, // of them\n}} = x;\n");
+    let found = Outliner::within(Duration::from_secs(60)).outline(Language::JavaScript, &text);
+    let found = found.unwrap().declarations;
+    assert_eq!(found.len(), 50_000);
+    let signature = &found[49_999].signature;
+    assert_eq!(&text[signature.start as usize..signature.end as usize], "last");
+}
+
+#[test]
 fn a_text_that_takes_too_long_is_refused_and_the_next_one_is_read() {
     let mut hasty = Outliner::within(Duration::ZERO);
     let long = "fn a() { b(c, d); }\n".repeat(10_000);
