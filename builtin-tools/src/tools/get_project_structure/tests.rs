@@ -361,7 +361,7 @@ fn a_result_keeps_to_its_bound_and_says_what_had_no_room() {
 
 #[test]
 fn pages_of_a_tree_of_long_names_are_small_and_together_all_of_it() {
-    let name = |n: usize| format!("d{:02}/e{:02}{}/f.rs", n / 20, n % 20, "é".repeat(n % 100));
+    let name = |n: usize| format!("d{:02}/e{:02}{}/f.rs", n / 20, n % 20, "é".repeat(70 + n % 30));
     let names: Vec<String> = (0..400).map(name).collect();
     let host = MemoryHost::new(names.iter().map(|name| (name.as_str(), "")));
     let page = |arguments: Value| {
