@@ -23,6 +23,7 @@ mod refresh;
 mod scanned;
 mod sighted;
 mod store;
+mod sweeping;
 mod taken;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -291,19 +292,6 @@ impl LiveTree {
         }
     }
 
-    /// Looks at everything again: finds what no event reports, such as writes through a mapping.
-    ///
-    /// # Errors
-    ///
-    /// `Cancelled`.
-    pub fn sweep(&self, cancelled: &dyn Fn() -> bool) -> Result<(), Error> {
-        let mut knowledge = self.write();
-        if let Knowledge::Known(tree) = &mut *knowledge {
-            tree.doubt_everything();
-        }
-        self.refreshed(knowledge, cancelled).map(drop)
-    }
-
     /// Returns how it is doing.
     pub fn status(&self) -> LiveStatus {
         let knowledge = self.read();
@@ -347,7 +335,16 @@ impl LiveTree {
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Option<RwLockReadGuard<'a, Knowledge>>, Error> {
         let Knowledge::Known(tree) = &mut *knowledge else { return Ok(None) };
-        match tree.refresh(&mut TreeLook::new(&self.workspace, cancelled)) {
+        let settled = tree.refresh(&mut TreeLook::new(&self.workspace, cancelled));
+        self.settled(knowledge, settled)
+    }
+
+    fn settled<'a>(
+        &self,
+        mut knowledge: RwLockWriteGuard<'a, Knowledge>,
+        settled: Result<(), Halt>,
+    ) -> Result<Option<RwLockReadGuard<'a, Knowledge>>, Error> {
+        match settled {
             Ok(()) => Ok(Some(RwLockWriteGuard::downgrade(knowledge))),
             Err(Halt::Cancelled) => Err(Error::Cancelled),
             Err(Halt::Unsteady) => Ok(None),

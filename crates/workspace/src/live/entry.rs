@@ -135,6 +135,13 @@ impl LiveEntry {
         self.state == other.state && self.child == other.child
     }
 
+    /// Whether it is a directory that could not be entered before, if it still cannot be.
+    pub(super) fn is_still_closed(&self, before: &Self) -> bool {
+        self.state == EntryState::Listed(EntryKind::Directory)
+            && before.state == EntryState::Closed
+            && self.identity == before.identity
+    }
+
     /// Whether nothing speaks for another content than before.
     pub(super) fn is_as(&self, before: &Self) -> bool {
         before.is_sure()

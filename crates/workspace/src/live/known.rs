@@ -144,6 +144,28 @@ impl KnownTree {
         all.into_iter().for_each(|number| self.doubt_whole(number));
     }
 
+    /// Doubts directories from a number on, up to one with which they have so many entries; returns the number
+    /// behind it, if there is any.
+    pub(super) fn doubt_some(
+        &mut self,
+        first: DirectoryNumber,
+        entries_max: usize,
+    ) -> Option<DirectoryNumber> {
+        let mut entries = 0;
+        let mut doubted = Vec::new();
+        for (number, directory) in self.store.all_from(first) {
+            if entries >= entries_max {
+                break;
+            }
+            // Opening one takes time as well.
+            entries += 1 + directory.entries.len();
+            doubted.push(number);
+        }
+        doubted.iter().for_each(|number| self.doubt_whole(*number));
+        let last = doubted.last().filter(|_| entries >= entries_max)?;
+        last.checked_add(1)
+    }
+
     pub(super) fn doubt_beneath(&mut self, number: DirectoryNumber) {
         self.store.beneath(number).into_iter().for_each(|number| self.doubt_whole(number));
     }
@@ -177,7 +199,7 @@ impl KnownTree {
         self.doubts.is_empty()
     }
 
-    fn take_events(&mut self, workspace: &Workspace) {
+    pub(super) fn take_events(&mut self, workspace: &Workspace) {
         let Some(events) = self.events.take() else { return };
         let mut were_lost = false;
         let drained = events.drain(|event| {
@@ -198,12 +220,14 @@ impl KnownTree {
 
     /// Has everything watched again. Among the events that were lost may be the ends of watches: a
     /// directory that came back as the same one is not one that the kernel still reports.
-    fn watch_anew(&mut self, workspace: &Workspace) {
+    pub(super) fn watch_anew(&mut self, workspace: &Workspace) {
         self.store.forget_watches();
         let root = handle::readable(&workspace.directory).map_err(|errno| errno.to_string());
         match root.and_then(|root| TreeEvents::open(&root)) {
             Ok(events) => {
                 self.events = Some(events);
+                self.reason = None;
+                self.asks_server = false;
                 self.doubt_everything();
             }
             Err(reason) => self.sweep_from_now_on(reason),

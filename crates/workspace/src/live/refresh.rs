@@ -21,6 +21,16 @@ use crate::ignoring::{GIT, GIT_IGNORE_FILE, IGNORE_FILE, IgnoreNames};
 use crate::resolve::ATTEMPTS_MAX;
 use crate::root::Workspace;
 
+/// It is somewhere else by now.
+const MOVED: [Errno; 5] = [Errno::NOENT, Errno::NOTDIR, Errno::LOOP, Errno::AGAIN, Errno::STALE];
+/// The system lacks something just now.
+const LACKS: [Errno; 4] = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::INTR];
+
+/// Whether an error says that a directory cannot be entered.
+pub(super) fn closes(errno: Errno) -> bool {
+    !MOVED.contains(&errno) && !LACKS.contains(&errno)
+}
+
 // === impl KnownTree ===
 
 impl KnownTree {
@@ -63,10 +73,7 @@ impl KnownTree {
         errno: Errno,
         look: &mut TreeLook<'_>,
     ) -> Result<(), Halt> {
-        let moved =
-            [Errno::NOENT, Errno::NOTDIR, Errno::LOOP, Errno::AGAIN, Errno::STALE].contains(&errno);
-        let lacks = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::INTR].contains(&errno);
-        if !moved && !lacks && number != ROOT {
+        if closes(errno) && number != ROOT {
             self.close(number);
             return Ok(());
         }
@@ -77,7 +84,7 @@ impl KnownTree {
         }
         self.doubt_own_name(number);
         look.attempts += 1;
-        let is_hopeless = lacks || number == ROOT || look.attempts > ATTEMPTS_MAX;
+        let is_hopeless = LACKS.contains(&errno) || number == ROOT || look.attempts > ATTEMPTS_MAX;
         if is_hopeless { Err(Halt::Unsteady) } else { Ok(()) }
     }
 

@@ -149,7 +149,16 @@ impl TreeStore {
 
     /// Every directory with its number.
     pub(super) fn all(&self) -> impl Iterator<Item = (DirectoryNumber, &LiveDirectory)> {
-        let numbered = (0..).zip(&self.directories);
+        self.all_from(ROOT)
+    }
+
+    /// Every directory from a number on.
+    pub(super) fn all_from(
+        &self,
+        first: DirectoryNumber,
+    ) -> impl Iterator<Item = (DirectoryNumber, &LiveDirectory)> {
+        let from = self.directories.get(first as usize..).unwrap_or_default();
+        let numbered = (first..).zip(from);
         numbered.filter_map(|(number, directory)| Some((number, directory.as_ref()?)))
     }
 

@@ -7,7 +7,8 @@ use moss_sdk::file::EntryKind;
 
 use super::entry::{DirectoryNumber, EntryState, LiveEntry, NONE};
 use super::known::{Doubt, KnownTree};
-use super::sighted::{NamesRead, Sighting, TreeLook};
+use super::refresh::closes;
+use super::sighted::{NamesRead, Sighting, TreeLook, open_live};
 use crate::ignoring::{GIT, LocalIgnoreRules};
 
 /// A directory that is looked at.
@@ -105,6 +106,13 @@ impl KnownTree {
                 Some(LiveEntry::new(&stat, is_ignored, look.now))
             }
         };
+        if let (Some(next), Some(before)) = (&mut next, &before)
+            && next.is_still_closed(before)
+            && open_live(look.workspace, &real).is_err_and(closes)
+        {
+            // As it was: nothing that is kept of the tree is another.
+            next.state = EntryState::Closed;
+        }
         let child = before.map_or(NONE, |before| before.child);
         let child = self.settle_child(at.number, (name, child), next.as_ref());
         if let Some(next) = &mut next {

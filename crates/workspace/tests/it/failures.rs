@@ -6,12 +6,15 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
-use moss_sdk::ErrorCode;
 use moss_sdk::edit::{ChangeSet, Retention};
 use moss_sdk::file::ListOptions;
+use moss_sdk::{ErrorCode, RelPath};
 use moss_workspace::{
-    Error, History, HistoryLimits, Resolver, UndoTarget, Workspace, WorkspaceOptions, recover,
+    Error, GateKey, History, HistoryLimits, ListingGate, LiveOptions, LiveTree, Resolver,
+    UndoTarget, Workspace, WorkspaceOptions, recover,
 };
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
@@ -343,4 +346,44 @@ fn other_mounts_are_out_of_reach() {
             fs::remove_file(root.join(name)).unwrap();
         }
     }
+}
+
+#[test]
+fn what_is_kept_of_a_tree_is_used_again_beside_a_directory_that_cannot_be_entered() {
+    let Some(directory) = env::var_os(INSIDE) else {
+        let temp = memory();
+        let Some(launcher) = mounts() else { return };
+        let script = format!(
+            "mkdir -p {0}/root/other {0}/root/src && touch {0}/root/src/a && \
+             mount -t tmpfs none {0}/root/other && exec \"$@\"",
+            temp.path().display(),
+        );
+        let test = "failures::what_is_kept_of_a_tree_is_used_again_beside_a_directory_that_cannot_be_entered";
+        return go_on(test, temp.path(), launcher, &script);
+    };
+    let root = Path::new(&directory).join("root");
+    let workspace = Arc::new(open(&root, Resolver::Kernel));
+    let tree = LiveTree::new(Arc::clone(&workspace), LiveOptions::default());
+    tree.build(&|| false);
+    let name = GateKey { rules: Arc::new(()), facts: String::new() };
+    let asked = AtomicUsize::new(0);
+    let list = || {
+        asked.store(0, Ordering::Relaxed);
+        let lists = |_: &RelPath| {
+            asked.fetch_add(1, Ordering::Relaxed);
+            true
+        };
+        let (lists_all, name) = (false, Some(&name));
+        let gate = ListingGate { lists: &lists, lists_all, cancelled: &|| false, name };
+        let listed = tree.list_tree(&RelPath::root(), 1_000, gate).unwrap().unwrap();
+        (listed.names().len(), asked.load(Ordering::Relaxed))
+    };
+    assert_eq!(list(), (3, 3));
+    assert_eq!(list(), (3, 0));
+    // It can be entered from then on.
+    assert!(Command::new("umount").arg(root.join("other")).status().unwrap().success());
+    set_mode(&root.join("src"), 0o700);
+    fs::write(root.join("other/b"), "").unwrap();
+    assert_eq!(list(), (4, 4));
+    assert_eq!(list(), (4, 0));
 }

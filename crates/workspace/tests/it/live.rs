@@ -356,6 +356,18 @@ fn too_few_watches_mean_sweeping_and_too_many_entries_none_of_it() {
     let _ = watched.agrees(".");
     assert_eq!(watched.tree.status().state, LiveState::Sweeping);
 
+    // What was in the way is gone: it is seen once it is tried again.
+    assert!(watched.tree.sweep(&|| false).is_ok());
+    assert_eq!(watched.tree.status().state, LiveState::Sweeping);
+    watched.tree.watch_again(&|| false).unwrap();
+    assert_eq!(watched.tree.status().state, LiveState::Sweeping);
+    fs::remove_dir_all(watched.at("n")).unwrap();
+    watched.tree.watch_again(&|| false).unwrap();
+    let status = watched.tree.status();
+    assert_eq!((status.state, status.reason), (LiveState::Live, None));
+    watched.put("a/b/late", "1");
+    assert!(watched.agrees("."));
+
     let few = LiveOptions { entries_max: 3, ..WITH_EVENTS };
     let watched = Watched::new(Resolver::Kernel, few, lay_out);
     let status = watched.tree.status();
