@@ -77,7 +77,7 @@ impl Default for IndexBounds {
             threads: std::thread::available_parallelism().map_or(1, NonZero::get).min(8),
             reading_grams: 3 << 20,
             overlay_grams: 1 << 20,
-            part_bytes: 4 << 10,
+            part_bytes: 2 << 10,
             part_grams: 200_000,
             document_grams: 3 << 20,
             cache_bytes: 4 << 20,

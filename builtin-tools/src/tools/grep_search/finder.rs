@@ -59,6 +59,9 @@ impl HitFinder {
 
     /// Counts the matches of a text, up to so many.
     fn count(&mut self, text: &str, max: u64) -> u64 {
+        if let Some(matcher) = self.pattern.by_required(text) {
+            return matcher.count_lines(text.as_bytes(), max);
+        }
         let mut counter = MatchCounter::up_to(max);
         search(&self.pattern, &mut self.counting, text, &mut counter);
         counter.found

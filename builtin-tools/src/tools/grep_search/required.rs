@@ -13,6 +13,8 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 const BYTES_MIN: usize = 3;
 /// So many places are looked at at once.
 const BLOCK: usize = 64;
+/// Bytes of a word of the processor, and bits of a byte.
+const WORD: usize = 8;
 /// Bytes of source code, those that occur most first; letters in either case.
 const COMMON: &[u8] = b" etrnsoiacldup_m,.f(gh)b:;v\"ywx=0/k1>&<-*{}2|'q[]3z4j\t#!8659+7`\\@$%?^~";
 /// What `s` and `k` also match where case does not count, though they are no letters of ASCII.
@@ -199,8 +201,9 @@ impl CaselessNeedle {
         let mut blocks = seen.map(|seen| seen.as_chunks::<BLOCK>().0.iter());
         let mut start = 0;
         while let [Some(first), Some(second), Some(third)] = blocks.each_mut().map(Iterator::next) {
-            if self.may_start_in([first, second, third])
-                && let Some(at) = self.find_in(text, start..start + BLOCK)
+            let starts = self.starts_in([first, second, third]);
+            if starts.iter().fold(0, |any, start| any | start) != 0
+                && let Some(at) = self.find_in_block(text, &starts, start)
             {
                 return Some(at);
             }
@@ -209,31 +212,73 @@ impl CaselessNeedle {
         self.find_in(text, start..starts)
     }
 
-    /// Whether all of the rare bytes stand where they would for some start.
-    #[expect(clippy::needless_range_loop, reason = "three blocks are gone through side by side")]
-    fn may_start_in(&self, seen: [&[u8; BLOCK]; 3]) -> bool {
+    /// Which starts all of the rare bytes stand where they would for: a byte for each, which is 0 or 1.
+    #[inline]
+    fn starts_in(&self, seen: [&[u8; BLOCK]; 3]) -> [u8; BLOCK] {
         let [a, b, c] = self.rare;
-        let mut found = 0;
+        let mut starts = [0; BLOCK];
         // All of them each time: the compiler makes this comparisons of many bytes at once.
         for at in 0..BLOCK {
             let is_a = (seen[0][at] | a.mask) == a.byte;
             let is_b = (seen[1][at] | b.mask) == b.byte;
             let is_c = (seen[2][at] | c.mask) == c.byte;
-            found |= u8::from(is_a & is_b & is_c);
+            starts[at] = u8::from(is_a & is_b & is_c);
         }
-        found != 0
+        starts
+    }
+
+    /// Finds the first start in a block that is one of the whole.
+    fn find_in_block(&self, text: &[u8], starts: &[u8; BLOCK], block: usize) -> Option<usize> {
+        for (at, word) in starts.as_chunks::<WORD>().0.iter().enumerate() {
+            let mut left = u64::from_le_bytes(*word);
+            while left != 0 {
+                let start = block + at * WORD + left.trailing_zeros() as usize / WORD;
+                if self.is_at(text, start) {
+                    return Some(start);
+                }
+                left &= left - 1;
+            }
+        }
+        None
     }
 
     fn find_in(&self, text: &[u8], mut starts: Range<usize>) -> Option<usize> {
         let [rare, ..] = self.rare;
         starts.find(|start| {
-            (text[start + rare.at] | rare.mask) == rare.byte
-                && text[*start..start + self.bytes.len()].eq_ignore_ascii_case(&self.bytes)
+            (text[start + rare.at] | rare.mask) == rare.byte && self.is_at(text, *start)
         })
+    }
+
+    fn is_at(&self, text: &[u8], start: usize) -> bool {
+        text[start..start + self.bytes.len()].eq_ignore_ascii_case(&self.bytes)
     }
 }
 
 // === impl ByRequired ===
+
+impl ByRequired<'_> {
+    /// Counts the lines of a text that match, up to so many, as a search in them does.
+    pub(super) fn count_lines(self, text: &[u8], max: u64) -> u64 {
+        let Self { matcher, required } = self;
+        let (mut found, mut done) = (0, 0);
+        while found < max
+            && let Some(at) = required.needle.find(&text[done..])
+        {
+            let at = done + at;
+            let end = memchr::memchr(b'\n', &text[at..]).map_or(text.len(), |end| at + end + 1);
+            let is_match = required.is_whole || {
+                let start = memchr::memrchr(b'\n', &text[done..at]);
+                let line = &text[start.map_or(done, |start| done + start + 1)..end];
+                // What ends a line is no part of it, as far as the search in lines takes it for that.
+                let line = line.strip_suffix(b"\r\n").unwrap_or(line);
+                matcher.is_match(line).unwrap_or_default()
+            };
+            found += u64::from(is_match);
+            done = end;
+        }
+        found
+    }
+}
 
 impl Matcher for ByRequired<'_> {
     type Captures = NoCaptures;
@@ -361,7 +406,14 @@ mod tests {
             let patterns = [
                 "abc", r"\babc", "a.bc_", "[ab]+cab", "s_ka", "(abc|a)bca", r"abc\s*\(", "^ab[c]$",
             ];
-            prop_assert_eq!(lines(patterns[at], &text, true), lines(patterns[at], &text, false));
+            let found = lines(patterns[at], &text, false);
+            prop_assert_eq!(&lines(patterns[at], &text, true), &found);
+            let pattern = Pattern::compile(patterns[at], false, false).unwrap();
+            if let Some(matcher) = pattern.by_required(&text) {
+                let counted = [1, 3, u64::MAX].map(|max| matcher.count_lines(text.as_bytes(), max));
+                let total = found.len() as u64;
+                prop_assert_eq!(counted, [total.min(1), total.min(3), total]);
+            }
         }
     }
 }

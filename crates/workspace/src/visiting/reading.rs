@@ -160,18 +160,19 @@ impl<'a> TextReading<'a> {
     /// at whole.
     fn scan_known(
         &mut self,
-        (fd, size_bytes): (&OwnedFd, u64),
+        opened: (&OwnedFd, u64),
         known: &KnownParts,
         path: &RelPath,
     ) -> Option<ReadOutcome> {
         let mut scanner = self.scanner.parts()?;
-        let stepped = SteppedText { fd, size_bytes };
+        let runs = runs(known, opened.1);
+        let mut stepped = SteppedText::new(opened, &mut self.buffer);
         let mut read_bytes = 0;
-        for run in runs(known, size_bytes) {
+        for at in 0..runs.len() {
             if (self.gate.cancelled)() {
                 return Some(ReadOutcome::Cancelled);
             }
-            let lines = match stepped.lines(&run, &mut self.buffer) {
+            let lines = match stepped.lines(&runs[at..]) {
                 Ok(lines) => lines,
                 Err(PartsStop::NotPlain) => return None,
                 Err(PartsStop::Problem(problem)) => return Some(problem.into()),

@@ -11,12 +11,18 @@ use super::parts::{LINE_BYTES_MAX, PART_BYTES, PartsStop};
 use crate::plain_text::PlainProblem;
 
 /// So much is read behind a part, where its last line ends.
-const BEHIND_BYTES: u64 = 512;
+const BEHIND_BYTES: u64 = 128;
+/// Parts with less between them are read at once: to copy so much takes as long as another call of the system.
+const GAP_BYTES: u64 = 2 << 10;
 
 /// A file that is read in steps.
 pub(super) struct SteppedText<'a> {
-    pub(super) fd: &'a OwnedFd,
-    pub(super) size_bytes: u64,
+    fd: &'a OwnedFd,
+    size_bytes: u64,
+    buffer: &'a mut Vec<u8>,
+    /// What the buffer holds: the bytes from here, so many.
+    start: u64,
+    filled: usize,
 }
 
 /// Returns the bytes between which the lines of interest begin: parts that follow each other together, but no more than
@@ -41,51 +47,71 @@ pub(super) fn runs(known: &KnownParts, size_bytes: u64) -> Vec<Range<u64>> {
     runs.into_iter().map(|run| place(run.start)..place(run.end)).collect()
 }
 
+/// Where the last of those runs ends that are read together with the first.
+fn reach(runs: &[Range<u64>]) -> u64 {
+    let Some(first) = runs.first() else { return 0 };
+    let mut end = first.end;
+    for run in &runs[1..] {
+        if run.start - end > GAP_BYTES || run.end - first.start > PART_BYTES as u64 {
+            break;
+        }
+        end = run.end;
+    }
+    end
+}
+
 // === impl SteppedText ===
 
-impl SteppedText<'_> {
-    /// Reads the lines that begin behind the start of a run, up to the first one that begins behind its end.
-    pub(super) fn lines<'b>(
-        &self,
-        run: &Range<u64>,
-        buffer: &'b mut Vec<u8>,
-    ) -> Result<&'b str, PartsStop> {
-        let mut filled = 0;
-        let mut wanted = (run.end + BEHIND_BYTES).min(self.size_bytes) - run.start;
+impl<'a> SteppedText<'a> {
+    /// Begins with a file of so many bytes.
+    pub(super) fn new((fd, size_bytes): (&'a OwnedFd, u64), buffer: &'a mut Vec<u8>) -> Self {
+        Self { fd, size_bytes, buffer, start: 0, filled: 0 }
+    }
+
+    /// Returns the lines that begin behind the start of the first of some runs, up to the first one that begins behind
+    /// its end. The others are those that are wanted next.
+    pub(super) fn lines(&mut self, runs: &[Range<u64>]) -> Result<&str, PartsStop> {
+        let Some(run) = runs.first() else { return Ok("") };
+        if run.start < self.start || run.end > self.end() {
+            (self.start, self.filled) = (run.start, 0);
+            self.fill(reach(runs) + BEHIND_BYTES)?;
+        }
+        let from = usize::try_from(run.start - self.start).map_err(|_| PartsStop::NotPlain)?;
         let lines = loop {
-            let room = usize::try_from(wanted).map_err(|_| PartsStop::NotPlain)?;
-            self.fill(buffer, (filled, room), run.start)?;
-            filled = room;
-            let is_all = run.start + wanted == self.size_bytes;
-            if let Some(lines) = lines_of(&buffer[..filled], run, is_all) {
+            let is_all = self.end() == self.size_bytes;
+            if let Some(lines) = lines_of(&self.buffer[from..self.filled], run, is_all) {
                 break lines;
             }
-            if wanted > run.end - run.start + LINE_BYTES_MAX as u64 {
+            let read_bytes = self.end() - run.start;
+            if read_bytes > run.end - run.start + LINE_BYTES_MAX as u64 {
                 return Err(PartsStop::NotPlain);
             }
-            wanted = (wanted * 2).min(self.size_bytes - run.start);
+            self.fill(self.end() + read_bytes.max(BEHIND_BYTES))?;
         };
-        let text = &buffer[lines];
+        let text = &self.buffer[from..][lines];
         // What it was known by says that it is a text.
         let is_text = memchr::memchr(0, text).is_none();
         simdutf8::basic::from_utf8(text).ok().filter(|_| is_text).ok_or(PartsStop::NotPlain)
     }
 
-    /// Reads bytes behind a place up to what the buffer is to hold.
-    fn fill(
-        &self,
-        buffer: &mut Vec<u8>,
-        (mut filled, room): (usize, usize),
-        start: u64,
-    ) -> Result<(), PartsStop> {
-        if buffer.len() < room {
-            buffer.resize(room, 0);
+    /// Where what the buffer holds ends.
+    fn end(&self) -> u64 {
+        self.start + self.filled as u64
+    }
+
+    /// Reads on up to a place, or to the end of the file.
+    fn fill(&mut self, end: u64) -> Result<(), PartsStop> {
+        let room = end.min(self.size_bytes) - self.start;
+        let room = usize::try_from(room).map_err(|_| PartsStop::NotPlain)?;
+        if self.buffer.len() < room {
+            self.buffer.resize(room, 0);
         }
-        while filled < room {
-            match rustix::io::pread(self.fd, &mut buffer[filled..room], start + filled as u64) {
+        while self.filled < room {
+            let end = self.end();
+            match rustix::io::pread(self.fd, &mut self.buffer[self.filled..room], end) {
                 // It is shorter than it was.
                 Ok(0) => return Err(PartsStop::NotPlain),
-                Ok(count) => filled += count,
+                Ok(count) => self.filled += count,
                 Err(Errno::INTR) => {}
                 Err(_) => return Err(PartsStop::Problem(PlainProblem::Unreadable)),
             }
@@ -120,12 +146,10 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(text).unwrap();
         let (fd, size_bytes) = (OwnedFd::from(file), text.len() as u64);
-        let stepped = SteppedText { fd: &fd, size_bytes };
         let mut buffer = Vec::new();
-        let read = runs(known, size_bytes).into_iter().map(|run| {
-            let lines = stepped.lines(&run, &mut buffer);
-            lines.ok().map(str::to_owned)
-        });
+        let mut stepped = SteppedText::new((&fd, size_bytes), &mut buffer);
+        let runs = runs(known, size_bytes);
+        let read = (0..runs.len()).map(|at| stepped.lines(&runs[at..]).ok().map(str::to_owned));
         read.collect()
     }
 
@@ -142,6 +166,16 @@ mod tests {
         let step = PART_BYTES as u64 / 2;
         let large = runs(&known(5, &[0, 1, 2, 3, 4]), 5 * step);
         assert_eq!(large, [0..2 * step, 2 * step..4 * step, 4 * step..5 * step]);
+    }
+
+    #[test]
+    fn near_parts_are_read_with_the_first_of_them() {
+        let gap = GAP_BYTES;
+        assert_eq!(reach(&[]), 0);
+        assert_eq!(reach(&[5..9, 9 + 2 * gap..10 + 2 * gap]), 9);
+        assert_eq!(reach(&[0..10, 10 + gap..40 + gap, 41 + 2 * gap..50 + 2 * gap]), 40 + gap);
+        let large = PART_BYTES as u64;
+        assert_eq!(reach(&[0..10, 20..large, large..large + 10]), large);
     }
 
     #[test]
@@ -178,7 +212,9 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(text.as_bytes()).unwrap();
         let (fd, size_bytes) = (OwnedFd::from(file), 2 * text.len() as u64);
-        let stepped = SteppedText { fd: &fd, size_bytes };
-        assert!(stepped.lines(&(900..1_500), &mut Vec::new()).is_err(), "it is shorter by now");
+        let mut buffer = Vec::new();
+        let mut stepped = SteppedText::new((&fd, size_bytes), &mut buffer);
+        let run = 900..1_500;
+        assert!(stepped.lines(std::slice::from_ref(&run)).is_err(), "it is shorter by now");
     }
 }
