@@ -80,10 +80,9 @@ impl IndexCore {
             self.present(&path, mark);
         }
         let unlisted = self.documents.iter().filter(|(_, record)| record.listing != self.listing);
-        let unlisted: Vec<DocumentSlot> = unlisted.map(|(slot, _)| slot).collect();
-        for slot in unlisted {
-            self.remove(slot, true);
-        }
+        let unlisted: BTreeSet<DocumentSlot> = unlisted.map(|(slot, _)| slot).collect();
+        self.rewrite_those_with(&unlisted);
+        unlisted.into_iter().for_each(|slot| self.remove(slot));
         self.has_listing = true;
     }
 
@@ -108,20 +107,20 @@ impl IndexCore {
         let unlisted = self.documents.iter().filter(|(_, record)| record.listing != self.listing);
         let gone = unlisted.filter(|(_, record)| is_beneath(&record.path));
         let gone: Vec<DocumentSlot> = gone.map(|(slot, _)| slot).collect();
-        for slot in gone {
-            self.remove(slot, false);
-        }
+        gone.into_iter().for_each(|slot| self.remove(slot));
     }
 
     pub(crate) fn update(&mut self, changes: impl IntoIterator<Item = DocumentChange>) {
         self.generation += 1;
+        let mut denied = BTreeSet::new();
         for change in changes {
             match change {
                 DocumentChange::Present(path, mark) => self.present(&path, mark),
-                DocumentChange::Gone(path) => self.remove_path(&path, false),
-                DocumentChange::Denied(path) => self.remove_path(&path, true),
+                DocumentChange::Gone(path) => drop(self.remove_path(&path)),
+                DocumentChange::Denied(path) => denied.extend(self.remove_path(&path)),
             }
         }
+        self.rewrite_those_with(&denied);
     }
 
     fn present(&mut self, path: &RelPath, mark: DocumentMark) {
@@ -155,22 +154,23 @@ impl IndexCore {
         slot
     }
 
-    fn remove_path(&mut self, path: &RelPath, must_rewrite: bool) {
-        if let Some(slot) = self.documents.find(path) {
-            self.remove(slot, must_rewrite);
-        }
+    fn remove_path(&mut self, path: &RelPath) -> Option<DocumentSlot> {
+        let slot = self.documents.find(path)?;
+        self.remove(slot);
+        Some(slot)
     }
 
-    /// Removes a document; where it must not even stay in files, they are going to be written anew.
-    fn remove(&mut self, slot: DocumentSlot, must_rewrite: bool) {
-        if must_rewrite {
-            // Whatever it is in by now, segments that were written before may have it as it was.
-            for live in self.segments.iter_mut().filter(|live| live.numbers.has(slot)) {
-                live.must_rewrite = true;
-            }
-        }
+    fn remove(&mut self, slot: DocumentSlot) {
         self.leave(slot);
         self.documents.remove(slot);
+    }
+
+    /// Has segments written anew that hold some document of these, which must not even stay in files: whatever it is
+    /// in by now, those that were written before may have it as it was.
+    fn rewrite_those_with(&mut self, slots: &BTreeSet<DocumentSlot>) {
+        for live in self.segments.iter_mut().filter(|live| !live.must_rewrite) {
+            live.must_rewrite = live.numbers.has_any(slots);
+        }
     }
 
     /// Puts a document somewhere else, with what is known of it.

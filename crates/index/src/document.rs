@@ -38,6 +38,11 @@ pub enum DocumentChange {
 pub trait DocumentSource: Sync {
     /// Reads a document. The buffer is there to be reused.
     fn read<'b>(&self, path: &RelPath, buffer: &'b mut Vec<u8>) -> ReadDocument<'b>;
+
+    /// Reads a document that takes much memory. Is called for one at a time.
+    fn read_large<'b>(&self, path: &RelPath, buffer: &'b mut Vec<u8>) -> ReadDocument<'b> {
+        self.read(path, buffer)
+    }
 }
 
 /// A document as it was read.
@@ -57,6 +62,8 @@ pub enum DocumentContent<'b> {
     Text(Cow<'b, str>),
     /// No text: a search passes it by.
     Binary,
+    /// More than is read beside others: [`DocumentSource::read_large`] reads it.
+    Large,
     /// More than may be read, or what cannot be read: a search has to look itself.
     Unread,
 }

@@ -229,6 +229,11 @@ impl TextIndex {
         self.or_off(self.save().and_then(|()| self.sweep()));
     }
 
+    /// Why it is off. None also while somebody changes what it knows: nobody is waited for.
+    pub fn off_problem(&self) -> Option<IndexProblem> {
+        self.core.try_read().ok()?.off.clone()
+    }
+
     /// Says what the index can do at the moment.
     pub fn status(&self) -> IndexStatus {
         let core = self.read();
@@ -259,9 +264,20 @@ impl TextIndex {
     }
 
     /// Removes the files that the saved manifest does not name. Only where no segment is being
-    /// written: it would go as well.
+    /// written: it would go as well. A manifest that somebody damaged or removed is written anew: what is in
+    /// memory was read from files that were whole.
     fn sweep(&self) -> Result<(), IndexProblem> {
-        let manifest = IndexManifest::load(&*self.store)?;
+        let known = self.read().manifest();
+        let has_all = |saved: &IndexManifest| {
+            known.segments.iter().all(|segment| saved.segments.contains(segment))
+        };
+        let manifest = match IndexManifest::load(&*self.store).ok().filter(has_all) {
+            Some(saved) => saved,
+            None => {
+                self.save()?;
+                known
+            }
+        };
         opening::remove_outlived(&*self.store, &manifest, false)
     }
 

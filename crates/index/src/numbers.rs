@@ -1,6 +1,8 @@
 //! Which numbers of a segment are whose: a document has one, or, where its text was cut into parts, one for each of
 //! them, one after the other.
 
+use std::collections::BTreeSet;
+
 use crate::table::DocumentSlot;
 
 /// The numbers of a segment, each a document or a part of one.
@@ -39,9 +41,9 @@ impl SegmentNumbers {
         self.slots.len() as u32
     }
 
-    /// Whether some number is of a document.
-    pub(crate) fn has(&self, slot: DocumentSlot) -> bool {
-        self.slots.contains(&slot)
+    /// Whether some number is of one of these documents.
+    pub(crate) fn has_any(&self, slots: &BTreeSet<DocumentSlot>) -> bool {
+        !slots.is_empty() && self.slots.iter().any(|slot| slots.contains(slot))
     }
 
     /// Whether some document has several.

@@ -19,6 +19,10 @@ pub(crate) fn parts(text: &[u8], part_bytes: usize) -> impl Iterator<Item = &[u8
     let step = text.len() / count;
     let mut start = 0;
     (1..=count).map(move |next| {
+        if next < count && start > next * step {
+            // A line goes over this step: its end is not looked for again.
+            return &text[start..start];
+        }
         let line_end = memchr::memchr(b'\n', &text[next * step..]).filter(|_| next < count);
         let end = line_end.map_or(text.len(), |at| next * step + at + 1);
         let part = &text[start..end];
@@ -82,5 +86,13 @@ mod tests {
         let text = "0123456\n".repeat(PARTS_MAX * 4);
         let parts = cut(&text, 8);
         assert_eq!((parts.len(), parts[1].len()), (PARTS_MAX, 32));
+    }
+
+    #[test]
+    fn a_text_without_line_ends_is_one_part_and_is_looked_through_once() {
+        let text = vec![b'a'; 32 << 20];
+        let lengths: Vec<usize> = parts(&text, 8).map(<[u8]>::len).collect();
+        assert_eq!((lengths.len(), lengths[0]), (PARTS_MAX, text.len()));
+        assert!(lengths[1..].iter().all(|length| *length == 0));
     }
 }

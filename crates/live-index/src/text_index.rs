@@ -5,6 +5,7 @@
 //! decided again for each of its calls. Whatever it does not know is read by the search itself, so
 //! that a result may be slower and never wrong.
 
+mod reading;
 pub mod stored;
 
 use std::collections::VecDeque;
@@ -14,19 +15,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
 use moss_index::{
-    DocumentChange, DocumentContent, DocumentMark, DocumentParts, DocumentSource, DocumentVerdict,
-    GramQuery, IndexBounds, IndexProblem, IndexState, IndexStatus, LocatedDocuments, ReadDocument,
-    TextIndex,
+    DocumentChange, DocumentMark, DocumentParts, DocumentVerdict, GramQuery, IndexBounds,
+    IndexProblem, IndexState, IndexStatus, LocatedDocuments, TextIndex,
 };
 use moss_policy::Policy;
 use moss_sdk::RelPath;
 use moss_sdk::file::TextPattern;
 use moss_workspace::own::OwnDir;
 use moss_workspace::{
-    FileMark, KnownParts, KnownText, KnownTexts, LiveChanges, LiveState, LiveTree, PlainProblem,
-    ScannedPaths, Workspace,
+    FileMark, KnownParts, KnownText, KnownTexts, LiveChanges, LiveState, LiveTree, ScannedPaths,
+    Workspace,
 };
 use tokio::sync::Notify;
+
+use self::reading::IndexReading;
 
 /// Most walks of which it is kept where their files are.
 const LOCATED_MAX: usize = 4;
@@ -62,14 +64,6 @@ struct ReportedTree {
     generation: u64,
     /// By the rules of which policy.
     policy: Option<Arc<Policy>>,
-}
-
-/// Reads documents for the index.
-struct IndexReading<'a> {
-    files: &'a Workspace,
-    rules: &'a dyn IndexRules,
-    policy: Arc<Policy>,
-    cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
 /// Removes what is stored of the texts of a workspace; returns how much that was, in bytes.
@@ -303,14 +297,10 @@ impl IndexedTexts {
         Ok(())
     }
 
-    /// Why it is off, where that may pass: another daemon has it, or there was no space.
+    /// Why it is off, where that may pass: another daemon has it, or the system lacked or lost something.
     pub fn passing_problem(&self) -> Option<IndexProblem> {
-        match self.index.load().status().state {
-            IndexState::Off(problem @ (IndexProblem::Busy | IndexProblem::NoSpace { .. })) => {
-                Some(problem)
-            }
-            IndexState::Off(_) | IndexState::Building | IndexState::Ready => None,
-        }
+        let problem = self.index.load().off_problem();
+        problem.filter(|problem| !matches!(problem, IndexProblem::TooLarge { .. }))
     }
 
     /// Opens it again where it is off. May wait for disks.
@@ -368,27 +358,6 @@ fn listing<'a>(
         });
     }
     listing
-}
-
-// === impl IndexReading ===
-
-impl DocumentSource for IndexReading<'_> {
-    fn read<'b>(&self, path: &RelPath, buffer: &'b mut Vec<u8>) -> ReadDocument<'b> {
-        if !self.rules.admits(&self.policy, path) {
-            return ReadDocument { mark: None, content: DocumentContent::Unread };
-        }
-        let read = self.files.read_plain(
-            (path, self.files.limits().search_bytes_max),
-            buffer,
-            self.cancelled,
-        );
-        let content = match read.text {
-            Ok(text) => DocumentContent::Text(text),
-            Err(PlainProblem::Binary) => DocumentContent::Binary,
-            Err(_) => DocumentContent::Unread,
-        };
-        ReadDocument { mark: read.mark.as_ref().map(mark), content }
-    }
 }
 
 #[cfg(test)]

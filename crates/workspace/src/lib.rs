@@ -83,7 +83,7 @@ pub use crate::live::{
 pub use crate::look::{DirectoryNames, LastLink, PathInfo};
 pub use crate::options::{FileLimits, Resolver, WorkspaceOptions};
 pub use crate::origin::Origin;
-pub use crate::plain_text::{PlainFile, PlainProblem};
+pub use crate::plain_text::{LARGE_BYTES, PlainFile, PlainProblem};
 pub use crate::protect::{ProtectedRow, Protection, TABLE as PROTECTED, protection};
 pub use crate::read::OpenedFile;
 pub use crate::resolve::Resolved;

@@ -16,7 +16,7 @@ const FIRST_BYTES: usize = 64 << 10;
 /// So much is read between two looks at whether somebody still waits.
 const STEP_BYTES: usize = 1 << 20;
 /// Of larger files one is in memory at a time, however many searches run.
-pub(crate) const LARGE_BYTES: u64 = 10 << 20;
+pub const LARGE_BYTES: u64 = 10 << 20;
 
 /// A file as a search reads it.
 #[derive(Debug)]

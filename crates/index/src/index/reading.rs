@@ -11,7 +11,8 @@ use super::TextIndex;
 use super::opening::open_segment;
 use crate::core::IndexCore;
 use crate::document::{
-    DocumentContent, DocumentKind, DocumentSource, IndexedDocument, MarkDigest, TextHash,
+    DocumentContent, DocumentKind, DocumentSource, IndexedDocument, MarkDigest, ReadDocument,
+    TextHash,
 };
 use crate::grams::{Gram, GramCollector};
 use crate::numbers::SegmentNumbers;
@@ -65,6 +66,8 @@ struct ReadingRound<'a> {
     cancelled: &'a (dyn Fn() -> bool + Sync),
     batch_grams: usize,
     left: Mutex<Vec<ReadBatch>>,
+    /// Held by whoever has a large document in memory.
+    large: Mutex<()>,
 }
 
 // === impl TextIndex ===
@@ -90,6 +93,7 @@ impl TextIndex {
             cancelled,
             batch_grams: self.bounds.reading_grams / threads,
             left: Mutex::default(),
+            large: Mutex::default(),
         };
         let read: Vec<Result<(), IndexProblem>> = std::thread::scope(|scope| {
             let others: Vec<_> = (1..threads).map(|_| scope.spawn(|| round.read())).collect();
@@ -227,19 +231,37 @@ impl ReadingRound<'_> {
         batch: &mut ReadBatch,
     ) {
         let now = SystemTime::now();
+        let read = self.source.read(&document.path, buffer);
+        if !matches!(read.content, DocumentContent::Large) {
+            return self.take_in(document, (&read, now), collector, batch);
+        }
+        // With its trigrams in hand the next one may come, and needs the room.
+        let _alone = self.large.lock().unwrap_or_else(PoisonError::into_inner);
+        let (now, mut buffer) = (SystemTime::now(), Vec::new());
+        let read = self.source.read_large(&document.path, &mut buffer);
+        self.take_in(document, (&read, now), collector, batch);
+    }
+
+    /// Takes in a document that was read at a time.
+    fn take_in(
+        &self,
+        document: &PendingDocument,
+        (read, now): (&ReadDocument<'_>, SystemTime),
+        collector: &mut GramCollector,
+        batch: &mut ReadBatch,
+    ) {
         let PendingDocument { slot, version, path, former } = document;
-        let read = self.source.read(path, buffer);
         let mark = read.mark.map_or(MarkDigest::NONE, |mark| mark.digest());
         let is_unsettled = read.mark.is_none_or(|mark| mark.is_unsettled(now));
         let hash = match &read.content {
             DocumentContent::Text(text) => TextHash::of(text.as_bytes()),
-            DocumentContent::Binary | DocumentContent::Unread => TextHash::NONE,
+            _ => TextHash::NONE,
         };
         let kind = DocumentKind::Listed;
         let is_plain = read.is_plain();
         let mut indexed = IndexedDocument { mark, hash, kind, is_unsettled, is_plain };
         let text = match &read.content {
-            DocumentContent::Unread => {
+            DocumentContent::Unread | DocumentContent::Large => {
                 indexed.kind = DocumentKind::Unlisted;
                 batch.others.push((*slot, *version, DocumentLocation::Unread, Some(indexed)));
                 return;

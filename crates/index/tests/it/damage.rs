@@ -123,3 +123,26 @@ fn an_index_of_a_newer_version_is_left_alone() {
     assert!(!files.keys().any(|name| name.starts_with('0') || name.ends_with(".tmp")));
     assert!(!files.contains_key("manifest-0"));
 }
+
+#[test]
+fn a_manifest_that_is_damaged_or_lost_meanwhile_is_written_anew() {
+    for damage in [Some("no manifest"), None] {
+        let (mut folder, shelf) = indexed();
+        let index = open(&shelf);
+        index.sync(folder.listing());
+        assert!(index.settle(&folder, &never));
+        let name = shelf.files().into_keys().find(|name| name.starts_with("manifest-")).unwrap();
+        match damage {
+            Some(text) => shelf.put(&name, text.into()),
+            None => moss_index::IndexStore::remove(&shelf, &name).unwrap(),
+        }
+        index.update([folder.write_text("later", "text of the last one")]);
+        assert!(index.settle(&folder, &never));
+        index.persist();
+        assert_eq!(index.status().state, IndexState::Ready);
+        drop(index);
+        let reads = folder.reads();
+        assert_eq!(check(&folder, &shelf), None);
+        assert_eq!(folder.reads(), reads, "nothing of it was lost");
+    }
+}

@@ -1,10 +1,10 @@
 //! An index that is told of changes answers as one that is built anew.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use moss_index::{
-    DocumentChange, DocumentMark, DocumentVerdict, GramQuery, IndexBounds, IndexProblem,
-    IndexState, IndexStore, TextIndex,
+    DocumentChange, DocumentContent, DocumentMark, DocumentSource, DocumentVerdict, GramQuery,
+    IndexBounds, IndexProblem, IndexState, IndexStore, ReadDocument, TextIndex,
 };
 use moss_sdk::RelPath;
 use proptest::prelude::*;
@@ -28,6 +28,9 @@ const PATTERNS: [&str; 12] = [
     "phaga",
     "ta al",
 ];
+
+/// So many documents are removed at once: each with a pass over all would take minutes.
+const MANY: usize = 60_000;
 
 /// What happens to a folder and its index.
 #[derive(Debug, Clone)]
@@ -526,4 +529,67 @@ fn the_parts_of_a_long_text_that_may_match_are_those_with_such_a_line() {
     // Over line ends, the parts of a match may be anywhere.
     let over_lines = asked(&of_pattern("alpha"));
     assert_eq!((over_lines.verdicts, over_lines.parts), (vec![may; 4], Vec::new()));
+}
+
+/// Reads documents that are all large, and says whether two were read at the same time.
+struct LargeFolder<'a> {
+    folder: &'a Folder,
+    reading: AtomicUsize,
+    was_shared: AtomicBool,
+}
+
+impl DocumentSource for LargeFolder<'_> {
+    fn read<'b>(&self, _: &RelPath, _: &'b mut Vec<u8>) -> ReadDocument<'b> {
+        ReadDocument { mark: None, content: DocumentContent::Large }
+    }
+
+    fn read_large<'b>(&self, path: &RelPath, buffer: &'b mut Vec<u8>) -> ReadDocument<'b> {
+        let others = self.reading.fetch_add(1, Ordering::SeqCst);
+        self.was_shared.fetch_or(others > 0, Ordering::SeqCst);
+        std::thread::yield_now();
+        let read = self.folder.read(path, buffer);
+        self.reading.fetch_sub(1, Ordering::SeqCst);
+        read
+    }
+}
+
+#[test]
+fn large_documents_are_read_one_at_a_time() {
+    let mut folder = Folder::default();
+    for number in 0..300 {
+        folder.write_text(&format!("file{number}"), &format!("text of number{number}"));
+    }
+    let index = open(&MemoryShelf::default());
+    index.sync(folder.listing());
+    let (reading, was_shared) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let large = LargeFolder { folder: &folder, reading, was_shared };
+    assert!(index.settle(&large, &never));
+    assert!(!large.was_shared.into_inner());
+    assert_eq!(folder.asked(&index, "number77\\b"), ["file77"]);
+}
+
+#[test]
+fn many_documents_that_are_closed_at_once_are_removed_in_one_pass() {
+    let name = |number: usize| path(&format!("closed/{number}"));
+    let mark = |number: usize| {
+        let time = (i64::try_from(number).unwrap(), 0);
+        DocumentMark { size_bytes: 1, modified: time, changed: time, inode: 1 }
+    };
+    let shelf = MemoryShelf::default();
+    let index = TextIndex::open(Box::new(shelf.clone()), IndexBounds::default());
+    let listing = || (0..MANY).map(|number| (name(number), mark(number)));
+    index.sync(listing());
+    let mut folder = Folder::default();
+    for number in 0..MANY {
+        let content = Content::Words(format!("word{number}"));
+        folder.write_marked(name(number).as_str(), mark(number), content);
+    }
+    assert!(index.settle(&folder, &never));
+    index.persist();
+    assert!(index.status().segments > 0);
+    index.update((0..MANY).map(|number| DocumentChange::Denied(name(number))));
+    assert_eq!(index.status().documents, 0);
+    assert!(index.settle(&folder, &never));
+    let holds = |bytes: &[u8]| bytes.windows(7).any(|window| window == b"closed/");
+    assert!(!shelf.files().values().any(|bytes| holds(bytes)));
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use moss_index::{DocumentVerdict, GramQuery};
+use moss_index::{DocumentVerdict, GramQuery, IndexProblem};
 use moss_policy::{Policy, Sources};
 use moss_sdk::RelPath;
 use moss_sdk::context::{PartScanner, PartVerdict, TextFinding, TextScanner, TextVisitor};
@@ -405,4 +405,39 @@ fn of_a_long_text_the_parts_with_a_word_are_read_and_all_of_it_once_it_changed()
     let (lines, shown_bytes) = count(&|| {});
     assert_eq!(lines, 4);
     assert!(shown_bytes < size / 4, "{shown_bytes} of {size}");
+}
+
+#[test]
+fn a_large_text_is_known_as_others_are() {
+    let known = Known::new(true);
+    let line = "beta ".repeat(200) + "\n";
+    write(&known.root.join("large"), &line.repeat(11_000));
+    write(&known.root.join("small"), "gamma");
+    known.settle(&known.texts);
+    for (word, expected) in
+        [("alpha", DocumentVerdict::CannotMatch), ("beta", DocumentVerdict::MayMatch)]
+    {
+        let verdicts = known.verdicts(&known.texts, word);
+        let large = verdicts.iter().find(|(path, _)| path.as_str() == "large").unwrap();
+        assert_eq!(large.1, expected, "{word}");
+    }
+}
+
+#[test]
+fn an_index_whose_directory_is_lost_is_there_again_once_it_is_opened_again() {
+    let known = Known::new(true);
+    write(&known.root.join("a"), "alpha");
+    known.settle(&known.texts);
+    fs::remove_dir_all(known.indexes.join("kept")).unwrap();
+    write(&known.root.join("b"), "alpha");
+    known.settle(&known.texts);
+    known.texts.persist();
+    let problem = known.texts.passing_problem();
+    assert!(matches!(problem, Some(IndexProblem::Unusable { .. })), "{problem:?}");
+    known.search("alpha");
+    known.texts.reopen();
+    assert_eq!(known.texts.passing_problem(), None);
+    known.settle(&known.texts);
+    known.texts.persist();
+    known.agrees_with_a_new_one(0);
 }
