@@ -107,8 +107,25 @@ pub(crate) fn report(repositories: &[Repository], weights: &Weights) {
     line("B plain BM25 over declarations", &units(&bm25));
     line("B without commits", &alone.places);
     line("B codebase_search", &scores.places);
+    report_each(repositories, weights);
     report_languages(repositories, weights);
     report_time(repositories, weights);
+}
+
+/// Prints how well the questions of each repository are answered.
+fn report_each(repositories: &[Repository], weights: &Weights) {
+    for repository in repositories {
+        let scores = suites(std::slice::from_ref(repository), weights);
+        println!(
+            "{}: A {:.3} of {} questions, with tests {:.3}, B {:.3} of {}",
+            repository.name,
+            scores.code.mean(),
+            scores.code.questions(),
+            scores.all.mean(),
+            scores.places.mean(),
+            scores.places.questions(),
+        );
+    }
 }
 
 /// Prints what a question in Chinese finds of what the same in English does.

@@ -14,7 +14,7 @@ const ROUNDS_MAX: usize = 4;
 const FIELDS: [&str; 5] = ["symbol", "container", "path", "documentation", "body"];
 /// What is looked for. Without `repeated`: suite A asks for so many hits that it does not notice which files are
 /// crowded out.
-const TUNED: [&str; 24] = [
+const TUNED: [&str; 27] = [
     "k1",
     "symbol",
     "container",
@@ -33,10 +33,13 @@ const TUNED: [&str; 24] = [
     "document",
     "data",
     "barrel",
+    "file",
     "next",
     "definition",
     "centrality",
     "commits",
+    "similar",
+    "commits.described",
     "commits.k1",
     "commits.b",
 ];
@@ -61,6 +64,9 @@ fn weight<'a>(weights: &'a mut Weights, name: &str) -> Result<&'a mut f32> {
         "repeated" => &mut weights.repeated,
         "commits" => &mut weights.commits,
         "commits.k1" => &mut weights.commits_k1,
+        "file" => &mut weights.file_covered,
+        "similar" => &mut weights.similar_commits,
+        "commits.described" => &mut weights.described_commits,
         "commits.b" => &mut weights.commits_length,
         _ => match (field(name), name.strip_prefix("b.").and_then(field)) {
             (Some(field), _) => &mut weights.fields[field],
@@ -80,7 +86,15 @@ fn is_share(name: &str) -> bool {
     name.starts_with("b.")
         || matches!(
             name,
-            "commits.b" | "test" | "document" | "data" | "barrel" | "next" | "repeated" | "joined"
+            "commits.b"
+                | "test"
+                | "document"
+                | "data"
+                | "barrel"
+                | "next"
+                | "repeated"
+                | "joined"
+                | "commits.described"
         )
 }
 

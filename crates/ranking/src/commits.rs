@@ -26,6 +26,10 @@ pub struct CommitSubjects {
     /// How many words each file has.
     pub(crate) lengths: Vec<u32>,
     terms: HashMap<Box<str>, Vec<SubjectPosting>>,
+    /// The files of each commit, by their places.
+    pub(crate) commits: Vec<Box<[u32]>>,
+    /// Which of the commits have a word.
+    having: HashMap<Box<str>, Vec<u32>>,
 }
 
 /// A word in the subjects of one file.
@@ -45,6 +49,8 @@ struct LogReading {
     paths: Vec<RelPath>,
     lengths: Vec<u32>,
     counts: HashMap<Box<str>, HashMap<u32, u32>>,
+    commits: Vec<Box<[u32]>>,
+    having: HashMap<Box<str>, Vec<u32>>,
 }
 
 // === impl CommitSubjects ===
@@ -88,13 +94,24 @@ impl CommitSubjects {
         self.terms.get(term).map_or(&[], Vec::as_slice)
     }
 
+    /// The commits that have a term, in their order.
+    pub(crate) fn commits_with(&self, term: &str) -> &[u32] {
+        self.having.get(term).map_or(&[], Vec::as_slice)
+    }
+
     /// About how much memory it takes.
     pub(crate) fn memory_bytes(&self) -> usize {
         let paths = self.paths.iter().map(|path| path.as_str().len() + size_of::<RelPath>() + 4);
         let terms = self.terms.iter().map(|(term, postings)| {
             term.len() + size_of::<Box<str>>() + postings.len() * size_of::<SubjectPosting>() + 24
         });
-        paths.sum::<usize>() + terms.sum::<usize>()
+        let word = size_of::<u32>();
+        let commits = self.commits.iter().map(|files| files.len() * word + size_of::<Box<[u32]>>());
+        let having = self
+            .having
+            .iter()
+            .map(|(term, commits)| term.len() + size_of::<Box<str>>() + commits.len() * word + 24);
+        paths.sum::<usize>() + terms.sum::<usize>() + commits.sum::<usize>() + having.sum::<usize>()
     }
 }
 
@@ -108,11 +125,18 @@ impl LogReading {
         let mut words = self.words.words(crate::analysis::head(subject, SUBJECT_BYTES_MAX));
         words.sort_unstable();
         words.dedup();
+        let mut changed = Vec::new();
         for path in files.iter().filter_map(|path| RelPath::parse(path).ok()) {
             let Some(file) = self.place(path) else { continue };
+            changed.push(file);
             for word in &words {
                 self.add(word, file);
             }
+        }
+        let Ok(commit) = u32::try_from(self.commits.len()) else { return };
+        self.commits.push(changed.into());
+        for word in words {
+            self.having.entry(word.into()).or_default().push(commit);
         }
     }
 
@@ -147,7 +171,13 @@ impl LogReading {
             all
         };
         let terms = self.counts.into_iter().map(|(word, counts)| (word, list(counts))).collect();
-        CommitSubjects { paths: self.paths, lengths: self.lengths, terms }
+        CommitSubjects {
+            paths: self.paths,
+            lengths: self.lengths,
+            terms,
+            commits: self.commits,
+            having: self.having,
+        }
     }
 }
 

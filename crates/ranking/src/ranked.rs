@@ -305,9 +305,9 @@ impl RankedIndex {
 impl HeldSegment {
     fn new(number: u32, segment: RankedSegment) -> Self {
         let mut lengths = [0; FIELDS];
-        for chunk in &segment.chunks {
-            for (sum, length) in lengths.iter_mut().zip(chunk.lengths) {
-                *sum += u64::from(length);
+        for own in &segment.lengths {
+            for (sum, length) in lengths.iter_mut().zip(own) {
+                *sum += u64::from(*length);
             }
         }
         let dead = vec![false; segment.texts.len()];

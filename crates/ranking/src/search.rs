@@ -3,8 +3,10 @@
 
 mod commits;
 mod declared;
+mod explained;
 mod fusion;
 mod hits;
+mod rough;
 mod scoring;
 mod signs;
 
@@ -66,14 +68,13 @@ impl RankedIndex {
         for group in &groups {
             scores.add(group, search.weights);
         }
-        scores.add_signs(question.shape, search.weights);
         let named = scores.add_symbols(question, search.weights);
         let mut commits = CommitScores::new(self, search);
         if !question.is_symbol || named.is_empty() {
             groups.iter().for_each(|group| commits.add(group, search.weights));
         }
         let mut files = FileScores::new(self, question, &by_words);
-        files.gather(&scores, &named, &commits);
+        files.gather(&mut scores, &named, &commits);
         let near = meaning.map(|meaning| fusion::nearest(self, search, &files, meaning));
         let mut hits = files.hits(&named);
         if let Some(near) = near {

@@ -15,6 +15,8 @@ use crate::weights::FIELDS;
 pub(crate) struct RankedSegment {
     pub(crate) texts: Vec<RankedText>,
     pub(crate) chunks: Vec<RankedChunk>,
+    /// How long the fields of each are: beside them, since of each word of a question all are looked at.
+    pub(crate) lengths: Vec<[u16; FIELDS]>,
     names: NameTable,
     /// All terms, in their order, one behind the other.
     terms: String,
@@ -50,7 +52,6 @@ pub(crate) struct RankedChunk {
     pub(crate) is_test: bool,
     /// Whether it is a further part of the declaration that the chunk before it begins.
     pub(crate) is_continued: bool,
-    pub(crate) lengths: [u16; FIELDS],
 }
 
 /// A segment in the making.
@@ -58,6 +59,7 @@ pub(crate) struct RankedChunk {
 pub(crate) struct SegmentDraft {
     texts: Vec<RankedText>,
     chunks: Vec<RankedChunk>,
+    lengths: Vec<[u16; FIELDS]>,
     names: NameDraft,
     lists: HashMap<Box<str>, ChunkPostings>,
 }
@@ -88,8 +90,8 @@ impl SegmentDraft {
                 kind: chunk.kind,
                 is_test: chunk.is_test,
                 is_continued: chunk.is_continued,
-                lengths: chunk.lengths,
             });
+            self.lengths.push(chunk.lengths);
             for (term, counts) in &chunk.counts {
                 let term = &analyzed.terms[*term as usize];
                 let list = match self.lists.get_mut(term) {
@@ -123,6 +125,7 @@ impl SegmentDraft {
                 let name = self.names.number(segment.name(&chunk));
                 let container = self.names.number(segment.container(&chunk));
                 self.chunks.push(RankedChunk { text: to, name, container, ..chunk });
+                self.lengths.push(segment.lengths[at as usize]);
             }
             self.texts.push(RankedText { chunks: (first, text.chunks.1), ..text.clone() });
             moved.push((from, to));
@@ -152,6 +155,7 @@ impl SegmentDraft {
         let mut segment = RankedSegment {
             texts: self.texts,
             chunks: self.chunks,
+            lengths: self.lengths,
             names: self.names.finish(),
             terms: String::with_capacity(letters),
             ends: Vec::with_capacity(lists.len()),
@@ -167,7 +171,18 @@ impl SegmentDraft {
         }
         segment.texts.shrink_to_fit();
         segment.chunks.shrink_to_fit();
+        segment.lengths.shrink_to_fit();
         segment
+    }
+}
+
+// === impl RankedText ===
+
+impl RankedText {
+    /// The places of its chunks among those of its segment.
+    pub(crate) fn range(&self) -> std::ops::Range<usize> {
+        let (first, count) = (self.chunks.0 as usize, self.chunks.1 as usize);
+        first..first + count
     }
 }
 
@@ -220,7 +235,7 @@ impl RankedSegment {
         self.terms.len()
             + self.lists.len()
             + self.ends.len() * size_of::<TermEnd>()
-            + self.chunks.len() * size_of::<RankedChunk>()
+            + self.chunks.len() * (size_of::<RankedChunk>() + size_of::<[u16; FIELDS]>())
             + self.texts.len() * size_of::<RankedText>()
             + paths
             + self.names.memory_bytes()

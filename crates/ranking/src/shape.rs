@@ -52,6 +52,11 @@ pub(crate) fn is_predicate(name: &str) -> bool {
 // === impl QuestionShape ===
 
 impl QuestionShape {
+    /// Whether the question describes something that is there, as documentation does.
+    pub(crate) fn is_description(self) -> bool {
+        self.is_deed || self.is_thing || self.is_predicate
+    }
+
     pub(crate) fn of(text: &str) -> Self {
         let first = words(text).next().unwrap_or_default().to_lowercase();
         let verb = subject(text).and_then(|_| words(text).nth(1));

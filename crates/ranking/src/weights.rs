@@ -42,6 +42,8 @@ pub struct Weights {
     pub data: f32,
     /// Of a file that mostly passes on what others declare.
     pub barrel: f32,
+    /// How much more is worth a file that has more of the question's words, in whichever of its chunks.
+    pub file_covered: f32,
     /// How much the next two chunks of a file add to the best.
     pub next_chunks: f32,
     /// How much the name of something counts that a question spells out.
@@ -52,6 +54,10 @@ pub struct Weights {
     pub repeated: f32,
     /// How much the subjects of commits count against all else, of the file that fits best in both.
     pub commits: f32,
+    /// How much single commits count that are like the question, against all else, of the file that fits best in both.
+    pub similar_commits: f32,
+    /// What commits are multiplied with where the question describes something, as documentation does.
+    pub described_commits: f32,
     /// How late more commits with a word count no more.
     pub commits_k1: f32,
     /// How far that depends on how much was committed to a file, from 0 to 1.
@@ -75,11 +81,14 @@ impl Default for Weights {
             vendored: 0.4,
             data: 0.6,
             barrel: 0.7,
+            file_covered: 0.6,
             next_chunks: 0.3,
             definition: 1.5,
             centrality: 0.03,
             repeated: 0.85,
-            commits: 0.5,
+            commits: 0.4,
+            similar_commits: 0.4,
+            described_commits: 0.4,
             commits_k1: 1.5,
             commits_length: 0.5,
         }

@@ -19,6 +19,21 @@ use crate::testbed::Testbed;
 const LINES: usize = 4_000_000;
 /// What is searched for.
 const PATTERNS: [&str; 2] = ["serialize", ".{5}x.z"];
+/// What is asked, in words that such a tree has often and seldom.
+const QUESTIONS: [&str; 10] = [
+    "where are failed requests retried",
+    "how is a value serialized into a string",
+    "parse the arguments of the command line",
+    "fix the overflow when a duration is added",
+    "add support for big endian targets",
+    "returns the number of bytes that were read",
+    "an iterator over the entries of a map",
+    "close the connection once the timer expires",
+    "which errors can a lock return",
+    "convert a path to a C string",
+];
+/// How often each is asked.
+const TURNS: usize = 20;
 /// What is written, to be found at once, and in which file.
 const WRITTEN: &str = "needle_of_an_edit";
 const WRITTEN_FILE: &str = "moss-bench-edit.txt";
@@ -51,6 +66,8 @@ pub(super) async fn measure(moss: &Path, directory: &Path, files: &[PathBuf]) ->
     for pattern in PATTERNS {
         search(&caller, pattern).await?;
     }
+    let name = format!("codebase_search, {million:.1} million lines");
+    rows.push(Row::timed(name, questions(&caller).await?).wanted("< 5 ms"));
     done(caller.call("get_project_structure", "{}".to_owned()).await?)?;
     let bytes = settled_bytes(&daemon).await?;
     rows.push(Row::bytes(format!("memory, {million:.1} million lines"), bytes).wanted("< 120 MiB"));
@@ -58,6 +75,21 @@ pub(super) async fn measure(moss: &Path, directory: &Path, files: &[PathBuf]) ->
     drop(caller);
     daemon.stop().await?;
     Ok(rows)
+}
+
+/// How long questions take, each asked often. That a question waits for what changed is part of it.
+async fn questions(caller: &BenchClient) -> Result<Vec<Duration>> {
+    let mut durations = Vec::new();
+    for _ in 0..TURNS {
+        for question in QUESTIONS {
+            let arguments = json!({ "query": question }).to_string();
+            let started = Instant::now();
+            let answer = caller.call("codebase_search", arguments).await?;
+            durations.push(started.elapsed());
+            done(answer)?;
+        }
+    }
+    Ok(durations)
 }
 
 /// Searches for what was just written: by moss, and by another.

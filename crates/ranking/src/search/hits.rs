@@ -1,24 +1,21 @@
 //! Which files and which of their chunks are shown, and in which order.
 
-use std::cmp::Ordering;
-
 use hashbrown::HashSet;
 use moss_sdk::code_search::CodeHit;
 use moss_symbols::DeclarationKind;
 
 use super::commits::CommitScores;
+use super::rough::{COUNTED_CHUNKS, RoughFile, TextOfSegment};
 use super::scoring::ChunkScores;
 use super::{ChunkPlace, RankedSearch};
 use crate::analysis::FileRole;
 use crate::question::CodeQuestion;
 use crate::ranked::RankedIndex;
-use crate::segment::{RankedChunk, RankedSegment, RankedText};
+use crate::segment::{RankedChunk, RankedSegment};
 use crate::words::parts;
 
 /// How many times as many files are looked at closely as hits are wanted.
 const FILES_EACH: usize = 4;
-/// How many chunks of a file count.
-const COUNTED_CHUNKS: usize = 3;
 
 /// A file and its best chunks, the best first.
 struct ScoredFile {
@@ -28,24 +25,11 @@ struct ScoredFile {
     chunks: Vec<(f32, u32)>,
 }
 
-/// Where a text is: the place of its segment among all, its number there.
-type TextOfSegment = (usize, u32);
-
-/// A file before it is looked at closely.
-#[derive(Clone, Copy)]
-struct RoughFile {
-    place: TextOfSegment,
-    /// What its best chunks are worth, whatever the file is for.
-    worth: f32,
-    /// What commits add to that.
-    commits: f32,
-}
-
 /// The files that have something.
 pub(super) struct FileScores<'a> {
-    index: &'a RankedIndex,
-    question: &'a CodeQuestion,
-    search: &'a RankedSearch<'a>,
+    pub(super) index: &'a RankedIndex,
+    pub(super) question: &'a CodeQuestion,
+    pub(super) search: &'a RankedSearch<'a>,
     files: Vec<ScoredFile>,
 }
 
@@ -63,87 +47,17 @@ impl<'a> FileScores<'a> {
     /// Takes the best files that are wanted.
     pub(super) fn gather(
         &mut self,
-        scores: &ChunkScores<'_>,
+        scores: &mut ChunkScores<'_>,
         named: &HashSet<ChunkPlace>,
         commits: &CommitScores<'_>,
     ) {
-        let mut all = self.by_texts(scores);
-        let best = all.iter().map(|file| file.worth).fold(0.0, f32::max);
-        let mut others = Vec::new();
-        for (place, share) in commits.shares() {
-            let worth = self.search.weights.commits * share * best.max(f32::MIN_POSITIVE);
-            match all.binary_search_by_key(&place, |file| file.place) {
-                Ok(at) => all[at].commits = worth,
-                Err(_) => others.push(RoughFile { place, worth: 0.0, commits: worth }),
-            }
-        }
-        all.extend(others);
-        let mut all: Vec<(f32, RoughFile)> = all.into_iter().map(|file| (0.0, file)).collect();
-        for (score, file) in &mut all {
-            *score = (file.worth + file.commits) * self.prior(self.role(file.place), false);
-        }
         let wanted = self.search.hits_max.saturating_mul(FILES_EACH).max(20);
-        let chosen = self.best(all, wanted);
+        let chosen = self.candidates(scores, commits, wanted);
         self.files = chosen.iter().map(|file| self.closely(file, scores, named)).collect();
     }
 
-    /// The best files that are wanted, the best first. Far more are scored than that: not all are sorted.
-    fn best(&self, mut all: Vec<(f32, RoughFile)>, wanted: usize) -> Vec<RoughFile> {
-        let best_first = |one: &(f32, RoughFile), other: &(f32, RoughFile)| {
-            other.0.total_cmp(&one.0).then_with(|| self.path_order(one.1.place, other.1.place))
-        };
-        let (mut chosen, mut rest, mut count) = (Vec::new(), all.as_mut_slice(), wanted);
-        while !rest.is_empty() && chosen.len() < wanted {
-            count = count.saturating_mul(4).min(rest.len());
-            if count < rest.len() {
-                rest.select_nth_unstable_by(count - 1, best_first);
-            }
-            let (first, behind) = std::mem::take(&mut rest).split_at_mut(count);
-            first.sort_unstable_by(best_first);
-            let is_wanted = |file: &RoughFile| (self.search.wants)(&self.text(file.place).path);
-            let room = wanted - chosen.len();
-            let files = first.iter().map(|(_, file)| *file);
-            chosen.extend(files.filter(is_wanted).take(room));
-            rest = behind;
-        }
-        chosen
-    }
-
-    /// What the chunks of each file are worth, in the order of their places.
-    fn by_texts(&self, scores: &ChunkScores<'_>) -> Vec<RoughFile> {
-        let mut all = Vec::new();
-        for (segment, held) in self.index.segments.iter().enumerate() {
-            let chunk_scores = &scores.scores[segment];
-            for (number, text) in (0..).zip(&held.segment.texts) {
-                let (first, count) = text.chunks;
-                let own = &chunk_scores[first as usize..(first + count) as usize];
-                let mut best = [0.0_f32; COUNTED_CHUNKS];
-                for score in own {
-                    if *score > best[COUNTED_CHUNKS - 1] {
-                        best[COUNTED_CHUNKS - 1] = *score;
-                        best.sort_by(|one, other| other.total_cmp(one));
-                    }
-                }
-                if best[0] > 0.0 {
-                    let rest: f32 = best[1..].iter().sum();
-                    let worth = best[0] + self.search.weights.next_chunks * rest;
-                    all.push(RoughFile { place: (segment, number), worth, commits: 0.0 });
-                }
-            }
-        }
-        all
-    }
-
-    fn text(&self, (segment, text): TextOfSegment) -> &RankedText {
-        &self.index.segments[segment].segment.texts[text as usize]
-    }
-
-    fn role(&self, place: TextOfSegment) -> FileRole {
+    pub(super) fn role(&self, place: TextOfSegment) -> FileRole {
         self.text(place).role
-    }
-
-    fn path_order(&self, one: TextOfSegment, other: TextOfSegment) -> Ordering {
-        self.text(one).path.cmp(&self.text(other).path)
     }
 
     /// As [`FileScores::prior`], of the chunk at a place.
@@ -153,7 +67,7 @@ impl<'a> FileScores<'a> {
     }
 
     /// What the score of a chunk is multiplied with for what it is for.
-    fn prior(&self, role: FileRole, is_test: bool) -> f32 {
+    pub(super) fn prior(&self, role: FileRole, is_test: bool) -> f32 {
         let weights = self.search.weights;
         let test = if self.question.asks_tests { 1.0 } else { weights.test };
         let prior = match role {
@@ -181,7 +95,7 @@ impl<'a> FileScores<'a> {
         let (first, count) = self.text(file.place).chunks;
         let mut chunks: Vec<(f32, u32)> = Vec::new();
         for at in first..first + count {
-            let score = scores.scores[segment][at as usize];
+            let score = scores.marks[segment][at as usize].score;
             if score > 0.0 {
                 let chunk = &held.segment.chunks[at as usize];
                 chunks.push((score * self.prior(role, chunk.is_test), at));
@@ -202,7 +116,8 @@ impl<'a> FileScores<'a> {
         let rest: f32 =
             chunks.iter().skip(1).take(COUNTED_CHUNKS - 1).map(|(score, _)| score).sum();
         let commits = file.commits * self.prior(role, false);
-        let score = best + self.search.weights.next_chunks * rest + commits;
+        let worth = (best + self.search.weights.next_chunks * rest) * file.coverage;
+        let score = worth + commits;
         if chunks.is_empty() && count > 0 {
             // Only commits say something of it: its beginning is shown.
             chunks.push((1.0, first));

@@ -1,21 +1,24 @@
 //! How well the words of chunks fit those of a question.
 
+use std::ops::Range;
+
 use hashbrown::{HashMap, HashSet};
-use moss_sdk::code_search::{CodeHit, MatchField, MatchedWord};
 
 use super::ChunkPlace;
-use super::signs::{ChunkSigns, WordedName};
+use super::signs::{ChunkMark, WordedName};
 use crate::analysis::DECLARES;
+use crate::names::number;
 use crate::postings::TermPosting;
 use crate::qualified::{DeclaredPlace, NameFit, NameTier, QualifiedName};
 use crate::question::{CodeQuestion, SymbolWord, TermGroup, TermKind};
 use crate::ranked::{HeldSegment, RankedIndex, RankedView};
 use crate::segment::{RankedChunk, RankedSegment};
 use crate::shape::QuestionShape;
-use crate::weights::{BODY, CONTAINER, DOCUMENTATION, FIELDS, PATH, SYMBOL, Weights};
+use crate::weights::{FIELDS, SYMBOL, Weights};
 
 /// A question of more groups is cut to this many, those of the rarest words.
 const HEAVY_GROUPS_MAX: usize = 25;
+const _: () = assert!(HEAVY_GROUPS_MAX <= u32::BITS as usize, "each word has a bit of a mark");
 /// What is added to what is nothing but the name that was asked for: more than any words are worth.
 const NAMED_BONUS: f32 = 1_000.0;
 /// How much more it is worth to belong to what the question says.
@@ -26,16 +29,18 @@ const ELSEWHERE: f32 = 0.5;
 
 /// The scores of all chunks that may be seen.
 pub(super) struct ChunkScores<'a> {
-    index: &'a RankedIndex,
+    pub(super) index: &'a RankedIndex,
     view: &'a RankedView,
     /// By segment and number of the chunk.
-    pub(super) scores: Vec<Vec<f32>>,
-    /// The same, of which words those are.
-    signs: Vec<Vec<ChunkSigns>>,
-    /// How rare the words of the question are together.
-    asked: f32,
+    pub(super) marks: Vec<Vec<ChunkMark>>,
+    /// What chunks are worth besides, which declare names that the question spells out.
+    pub(super) bonuses: HashMap<ChunkPlace, f32>,
+    /// How rare each word of the question is, in the order of their bits.
+    rarities: Vec<f32>,
     chunks: f32,
     averages: [f32; FIELDS],
+    /// Used for one term after the other.
+    weighed: Vec<WeighedPosting>,
 }
 
 /// One term in one chunk, weighed: there are many of them, hence no more than 16 bytes.
@@ -67,8 +72,6 @@ struct TermWorth {
 
 impl<'a> ChunkScores<'a> {
     pub(super) fn new(index: &'a RankedIndex, view: &'a RankedView) -> Self {
-        let scores =
-            index.segments.iter().map(|held| vec![0.0; held.segment.chunks.len()]).collect();
         let (mut chunks, mut sums) = (0_u64, [0_u64; FIELDS]);
         for held in &index.segments {
             let is_whole = held.dead_texts == 0 && view.verdicts(held.number).is_none();
@@ -77,18 +80,25 @@ impl<'a> ChunkScores<'a> {
                 sums.iter_mut().zip(held.lengths).for_each(|(sum, length)| *sum += length);
                 continue;
             }
-            for chunk in held.segment.chunks.iter().filter(|chunk| sees(held, view, chunk)) {
+            let all = held.segment.chunks.iter().zip(&held.segment.lengths);
+            for (_, lengths) in all.filter(|(chunk, _)| sees(held, view, chunk)) {
                 chunks += 1;
-                sums.iter_mut()
-                    .zip(chunk.lengths)
-                    .for_each(|(sum, length)| *sum += u64::from(length));
+                sums.iter_mut().zip(lengths).for_each(|(sum, length)| *sum += u64::from(*length));
             }
         }
         let count = chunks.max(1) as f32;
         let averages = sums.map(|sum| (sum as f32 / count).max(0.1));
-        let signs = |held: &HeldSegment| vec![ChunkSigns::default(); held.segment.chunks.len()];
-        let signs = index.segments.iter().map(signs).collect();
-        Self { index, view, scores, signs, asked: 0.0, chunks: count, averages }
+        let marks = |held: &HeldSegment| vec![ChunkMark::default(); held.segment.chunks.len()];
+        Self {
+            index,
+            view,
+            marks: index.segments.iter().map(marks).collect(),
+            bonuses: HashMap::new(),
+            rarities: Vec::new(),
+            chunks: count,
+            averages,
+            weighed: Vec::new(),
+        }
     }
 
     /// How rare a term is that so many chunks have.
@@ -124,28 +134,27 @@ impl<'a> ChunkScores<'a> {
         weighed.into_iter().map(|(_, group)| group).collect()
     }
 
-    /// Every visible chunk that has a term, weighed by field.
-    fn weighed(&self, term: &str, weights: &Weights) -> Vec<WeighedPosting> {
+    /// Takes every visible chunk that has a term, weighed by field, in place of what was there.
+    fn weigh(&self, term: &str, weights: &Weights, all: &mut Vec<WeighedPosting>) {
+        all.clear();
         let scales = self.scales(weights);
-        let mut all = Vec::new();
         for (number, held) in (0..).zip(&self.index.segments) {
             let segment = &*held.segment;
             let Some(postings) = segment.postings(term) else { continue };
             // Asked once, not for each of very many.
             let is_whole = held.dead_texts == 0 && self.view.verdicts(held.number).is_none();
             for posting in postings {
-                let chunk = &segment.chunks[posting.chunk as usize];
-                if is_whole || sees(held, self.view, chunk) {
+                let at = posting.chunk as usize;
+                if is_whole || sees(held, self.view, &segment.chunks[at]) {
                     all.push(WeighedPosting {
                         segment: number,
                         chunk: posting.chunk,
-                        sum: weigh(&posting, chunk, &scales),
+                        sum: weigh(&posting, segment.lengths[at], &scales),
                         is_named: posting.counts[SYMBOL] > 0,
                     });
                 }
             }
         }
-        all
     }
 
     /// How fields are weighed by their lengths.
@@ -167,6 +176,7 @@ impl<'a> ChunkScores<'a> {
             return;
         }
         let is_word = group.kind == TermKind::Word;
+        let bit = if is_word { 1 << self.rarities.len() } else { 0 };
         let worth = |one: &WeighedPosting, rarity: f32| TermWorth {
             worth: rarity * one.sum / (weights.k1 + one.sum),
             rarity,
@@ -174,56 +184,79 @@ impl<'a> ChunkScores<'a> {
         };
         let mut rarest = 0.0_f32;
         let mut best: HashMap<(u32, u32), TermWorth> = HashMap::new();
+        let mut all = std::mem::take(&mut self.weighed);
         for term in &group.terms {
-            let all = self.weighed(term, weights);
+            self.weigh(term, weights, &mut all);
             let rarity = weight * self.rarity(all.len());
             rarest = rarest.max(rarity);
             if group.terms.len() == 1 {
                 all.iter().for_each(|one| {
-                    self.add_one((one.segment, one.chunk), worth(one, rarity), is_word);
+                    self.add_one((one.segment, one.chunk), worth(one, rarity), bit);
                 });
                 break;
             }
-            for one in all {
-                let now = worth(&one, rarity);
+            for one in &all {
+                let now = worth(one, rarity);
                 let known = best.entry((one.segment, one.chunk)).or_insert(now);
                 if now.worth > known.worth {
                     *known = now;
                 }
             }
         }
-        best.into_iter().for_each(|(place, one)| self.add_one(place, one, is_word));
+        self.weighed = all;
+        best.into_iter().for_each(|(place, one)| self.add_one(place, one, bit));
         if is_word {
-            self.asked += rarest;
+            self.rarities.push(rarest);
         }
     }
 
-    fn add_one(&mut self, (segment, chunk): (u32, u32), one: TermWorth, is_word: bool) {
-        let (segment, chunk) = (segment as usize, chunk as usize);
-        self.scores[segment][chunk] += one.worth;
-        if is_word {
-            self.signs[segment][chunk].note(one.rarity, one.is_named);
+    fn add_one(&mut self, (segment, chunk): (u32, u32), one: TermWorth, word: u32) {
+        let mark = &mut self.marks[segment as usize][chunk as usize];
+        mark.score += one.worth;
+        if word != 0 {
+            mark.note(word, one.rarity, one.is_named);
         }
     }
 
-    /// Counts what is known once all words were added.
-    pub(super) fn add_signs(&mut self, shape: QuestionShape, weights: &Weights) {
-        for ((held, signs), scores) in
-            self.index.segments.iter().zip(&self.signs).zip(&mut self.scores)
-        {
-            for ((chunk, signs), score) in held.segment.chunks.iter().zip(signs).zip(scores) {
-                if *score > 0.0 {
-                    let declared = WordedName {
-                        kind: chunk.kind,
-                        // Names lie all over the memory: they are looked at where they matter.
-                        name: match shape.is_predicate {
-                            true => held.segment.name(chunk),
-                            false => None,
-                        },
-                        words: chunk.lengths[SYMBOL],
-                    };
-                    *score = signs.worth(*score, self.asked, declared, shape, weights);
-                }
+    /// How much of the question those words are.
+    pub(super) fn coverage(&self, words: u32) -> f32 {
+        let (mut own, mut asked) = (0.0, f32::MIN_POSITIVE);
+        for (at, rarity) in self.rarities.iter().enumerate() {
+            asked += rarity;
+            if words & (1 << at) != 0 {
+                own += rarity;
+            }
+        }
+        own / asked
+    }
+
+    /// Counts for some chunks of a segment what is known once all words were added. Once for each, and only where that
+    /// may come to as much as the least that counts.
+    pub(super) fn add_signs(
+        &mut self,
+        (segment, chunks): (usize, Range<usize>),
+        least: f32,
+        shape: QuestionShape,
+        weights: &Weights,
+    ) {
+        let held = &self.index.segments[segment].segment;
+        for at in chunks {
+            let mark = self.marks[segment][at];
+            if mark.score > 0.0 && mark.worth_max(weights) >= least {
+                let chunk = &held.chunks[at];
+                let declared = WordedName {
+                    kind: chunk.kind,
+                    // Names lie all over the memory: they are looked at where they matter.
+                    name: if shape.is_predicate { held.name(chunk) } else { None },
+                    words: held.lengths[at][SYMBOL],
+                };
+                let covered = self.coverage(mark.words);
+                self.marks[segment][at].score = mark.worth(covered, declared, shape, weights);
+            }
+            if !self.bonuses.is_empty()
+                && let Some(bonus) = self.bonuses.get(&(segment, number(at)))
+            {
+                self.marks[segment][at].score += bonus;
             }
         }
     }
@@ -251,7 +284,7 @@ impl<'a> ChunkScores<'a> {
                 };
                 let bonus =
                     if question.is_symbol { NAMED_BONUS } else { weights.definition * rarity };
-                self.scores[segment][chunk as usize] += bonus * share;
+                *self.bonuses.entry((segment, chunk)).or_default() += bonus * share;
                 named.insert((segment, chunk));
             }
         }
@@ -280,29 +313,6 @@ impl<'a> ChunkScores<'a> {
         }
         found
     }
-
-    /// Says of each hit which words it has.
-    pub(super) fn explain(&self, groups: &[&TermGroup], hits: &mut [(CodeHit, ChunkPlace)]) {
-        for group in groups.iter().filter(|group| group.kind != TermKind::Joined) {
-            for term in &group.terms {
-                for (place, held) in self.index.segments.iter().enumerate() {
-                    let mut of_segment: Vec<_> =
-                        hits.iter_mut().filter(|(_, (segment, _))| *segment == place).collect();
-                    if of_segment.is_empty() {
-                        continue;
-                    }
-                    let Some(postings) = held.segment.postings(term) else { continue };
-                    let last = of_segment.iter().map(|(_, (_, chunk))| *chunk).max().unwrap_or(0);
-                    for posting in postings.take_while(|posting| posting.chunk <= last) {
-                        let mine = of_segment.iter_mut().find(|(_, (_, at))| *at == posting.chunk);
-                        if let Some((hit, _)) = mine {
-                            note(hit, (&group.shown, term), &posting);
-                        }
-                    }
-                }
-            }
-        }
-    }
 }
 
 /// How well what a chunk declares fits a name: all of one that is asked for alone, the container of one in a sentence.
@@ -328,37 +338,16 @@ fn fit(
 }
 
 /// What a term of a chunk is worth by its fields, before that saturates.
-fn weigh(posting: &TermPosting, chunk: &RankedChunk, scales: &[FieldScale; FIELDS]) -> f32 {
+fn weigh(posting: &TermPosting, lengths: [u16; FIELDS], scales: &[FieldScale; FIELDS]) -> f32 {
     let mut sum = 0.0;
     for (field, scale) in scales.iter().enumerate() {
         let count = posting.counts[field];
         if count > 0 {
-            let length = f32::from(chunk.lengths[field]);
+            let length = f32::from(lengths[field]);
             sum += f32::from(count) / (scale.fixed + scale.by_length * length);
         }
     }
     sum
-}
-
-fn note(hit: &mut CodeHit, (word, term): (&str, &str), posting: &TermPosting) {
-    const PLACES: [(usize, MatchField); FIELDS] = [
-        (SYMBOL, MatchField::Name),
-        (CONTAINER, MatchField::Container),
-        (PATH, MatchField::Path),
-        (DOCUMENTATION, MatchField::Documentation),
-        (BODY, MatchField::Text),
-    ];
-    let Some((_, place)) = PLACES.into_iter().find(|(field, _)| posting.counts[*field] > 0) else {
-        return;
-    };
-    match hit.matched.iter_mut().find(|known| known.word == word) {
-        Some(known) if known.place <= place => {}
-        Some(known) => (known.place, known.term) = (place, term.to_owned()),
-        None => {
-            let (word, term) = (word.to_owned(), term.to_owned());
-            hit.matched.push(MatchedWord { word, term, place });
-        }
-    }
 }
 
 /// Whether a chunk is still true and may be seen.

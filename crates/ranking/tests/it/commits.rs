@@ -75,3 +75,23 @@ fn it_follows_files_that_change_and_says_nothing_of_hidden_ones() {
     index.set_commits(None);
     assert_eq!(paths(&search(&index, &view, "zebra crossing", true)), [""; 0]);
 }
+
+#[test]
+fn one_commit_that_says_it_all_counts_more_than_many_that_say_a_part() {
+    let mut index = index();
+    let router = ["Zebra one", "Crossing two", "Okapi three", "Zebra crossing", "Crossing okapi"];
+    let router = router.map(|subject| format!("\u{1}{subject}\0\nserver/router.go\0")).concat();
+    let token = "\u{1}Move zebra crossing okapi\0\nsrc/auth/token.rs\0";
+    index.set_commits(Some(Arc::new(CommitSubjects::of_log(&format!("{router}{token}")))));
+    let view = index.view(&RankedView::default(), &mut |_| true);
+    let hits = search(&index, &view, "fix zebra crossing okapi", true);
+    assert_eq!(paths(&hits), ["src/auth/token.rs", "server/router.go"]);
+    // Of those who may not see the file, its commit changes nothing.
+    let token = RelPath::parse("src/auth/token.rs").unwrap();
+    let hidden = index.view(&RankedView::default(), &mut |path| *path != token);
+    let with = search(&index, &hidden, "fix zebra crossing okapi", true);
+    index.set_commits(Some(Arc::new(CommitSubjects::of_log(&router))));
+    let without = search(&index, &hidden, "fix zebra crossing okapi", true);
+    assert_eq!(with, without);
+    assert_eq!(paths(&with), ["server/router.go"]);
+}

@@ -112,3 +112,18 @@ fn a_place_gives_who_uses_it_and_what_it_uses() {
     assert!(found[..3].contains(&"src/http/client.rs send".to_owned()), "{found:?}");
     assert!(!found.contains(&"src/http/pool.rs take".to_owned()), "{found:?}");
 }
+
+#[test]
+fn a_file_that_has_all_words_comes_before_one_that_has_a_part_twice() {
+    let (mut index, mut analyzer) = (RankedIndex::default(), TextAnalyzer::default());
+    for (path, text) in [
+        ("src/a.rs", "fn one() {\n    zebra();\n}\n\nfn two() {\n    zebra();\n}\n"),
+        ("src/b.rs", "fn one() {\n    zebra();\n}\n\nfn two() {\n    okapi();\n}\n"),
+        ("src/c.rs", "fn one() {\n    okapi();\n}\n\nfn two() {\n    okapi();\n}\n"),
+    ] {
+        index.put(&analyzer.analyze(&RelPath::parse(path).unwrap(), text));
+    }
+    index.freeze();
+    let hits = ask(&index, CodeSearchGoal::Question("zebra and okapi".to_owned()));
+    assert_eq!(hits[0].path.as_str(), "src/b.rs", "{hits:?}");
+}
