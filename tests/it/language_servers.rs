@@ -216,7 +216,8 @@ async fn who_fails_hangs_or_is_off_costs_an_answer_nothing() {
 /// Says what it can do once there is a file, and nothing after that.
 const SLOW: &str = "until test -e go; do sleep 0.1; done\n\
                     body='{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"capabilities\":{}}}'\n\
-                    printf 'Content-Length: %s\\r\\n\\r\\n%s' ${#body} \"$body\"\nexec sleep 1000\n";
+                    printf 'Content-Length: %s\\r\\n\\r\\n%s' ${#body} \"$body\"\n\
+                    exec sleep 1000\n";
 
 #[tokio::test]
 async fn a_start_outlives_a_call_that_has_less_time_and_ends_with_its_policy() {

@@ -300,9 +300,10 @@ impl WorkspaceEmbeddings {
         let slot = AskedSlot(Arc::clone(self));
         tasks.spawn(async move {
             let texts = [text];
+            let asking = endpoint.embed_if_it_can(&network, &texts, dimensions, QUESTION_TIMES);
             let response = tokio::select! {
                 () = draining.cancelled() => return,
-                response = endpoint.embed_if_it_can(&network, &texts, dimensions, QUESTION_TIMES) => response,
+                response = asking => response,
             };
             slot.0.note_response(&response);
             // One of which it makes none is no reason to ask no other.
