@@ -1,7 +1,7 @@
 //! How numbers and texts stand in the files of the index, and the sums that show damage.
 
 /// How the files of this version of moss are written.
-pub(crate) const FORMAT: u32 = 3;
+pub(crate) const FORMAT: u32 = 4;
 /// Longest number, in bytes.
 const NUMBER_BYTES_MAX: usize = 10;
 
