@@ -138,10 +138,9 @@ impl FoundItem {
 fn order_files(found: &mut Vec<FoundItem>, arguments: &Map<String, Value>) {
     // Each search compiled it: there is one.
     let Some(query) = PathQuery::of_arguments(arguments) else { return };
-    let fits = |item: &FoundItem| query.fits(&item.path);
-    if found.iter().any(fits) {
-        found.retain(fits);
-    }
+    let best = found.iter().filter_map(|item| query.class(&item.path)).min();
+    let Some(best) = best else { return };
+    found.retain(|item| query.finds_beside(&item.path, best));
     // Within one workspace the order stays: it knows what the caller is busy with.
     found.sort_by_key(|item| query.class(&item.path));
 }
@@ -165,6 +164,12 @@ fn add(joined: &mut Map<String, Value>, key: String, value: Value) {
 }
 
 fn add_note(joined: &mut Map<String, Value>, root: &str, note: &str) {
+    // Several workspaces have no further page.
+    let lasting: Vec<&str> = note.split("; ").filter(|part| !part.contains("`offset`")).collect();
+    if lasting.is_empty() {
+        return;
+    }
+    let note = lasting.join("; ");
     let known = joined.get("note").and_then(Value::as_str);
     let note = match known {
         Some(known) => format!("{known}; {root}: {note}"),
@@ -260,5 +265,27 @@ mod tests {
         let both = [output(&["b.rs"]), output(&["a.rs"])];
         let joined = join(RootSearch::Files, both, json!({ "pattern": "*.rs" }));
         assert_eq!(paths(&joined), ["/one/b.rs", "/two/a.rs"]);
+    }
+
+    #[test]
+    fn several_workspaces_give_what_one_search_would() {
+        let output = |paths: &[&str], total: usize, note: &str| {
+            let files: Vec<_> = paths.iter().map(|path| json!({ "path": path })).collect();
+            let truncated = total > files.len();
+            json!({ "files": files, "total": total, "truncated": truncated, "note": note })
+        };
+        // A typo fits better than scattered letters.
+        let both = [output(&["user_sevrice.rs"], 1, "a"), output(&["us/er_serv/x_ice.rs"], 1, "b")];
+        let joined = join(RootSearch::Files, both, json!({ "pattern": "user_service" }));
+        assert_eq!(joined["files"][0]["path"], "/one/user_sevrice.rs");
+        // As many as one result has, and no page that nobody can ask for.
+        let many: Vec<String> = (0..100).map(|number| format!("{number:02}.rs")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let note = "100 of 150 files: give a `path`, or continue with `offset` 100";
+        let both = [output(&many, 150, note), output(&many, 100, "more")];
+        let joined = join(RootSearch::Files, both, json!({ "pattern": "*.rs" }));
+        assert_eq!(joined["files"].as_array().unwrap().len(), 100);
+        assert_eq!((&joined["total"], &joined["note"]), (&json!(250), &json!("/two: more")));
+        assert_eq!(joined["truncated"], true);
     }
 }

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use moss_index::IndexProblem;
-use moss_workspace::{LiveOptions, LiveStatus};
+use moss_workspace::{LiveOptions, LiveState, LiveStatus};
 
 use crate::call::ReadableByAll;
 use crate::state::{Daemon, WorkspaceState};
 use moss_config::ExcludedPaths;
 use moss_dispatch::low_priority;
 use moss_live_index::live_tree::{KeptTree, TextSettings};
-use moss_live_index::text_index::IndexedTexts;
+use moss_live_index::text_index;
 
 /// How long nobody looks at what no event reports: writes through a mapping or another name.
 const SWEEP_EVERY: Duration = Duration::from_secs(60);
@@ -29,9 +29,10 @@ const GATHER_SHARE: u32 = 10;
 
 /// After how long an index of texts is opened again that another daemon had.
 const REOPEN_EVERY: Duration = Duration::from_secs(5);
-/// The same where there was no space, at least and at most: then all texts are read again.
-const NO_SPACE_MIN: Duration = Duration::from_secs(60);
-const NO_SPACE_MAX: Duration = Duration::from_secs(3600);
+/// The same where the system lacked something, at least and at most: then all texts are read again. So is it tried
+/// to have events reported again.
+const RETRY_MIN: Duration = Duration::from_secs(60);
+const RETRY_MAX: Duration = Duration::from_secs(3600);
 
 /// Work on what is known of a workspace, where it may wait for disks.
 type TreeWork = fn(&KeptTree, &WorkspaceState, &(dyn Fn() -> bool + Sync));
@@ -40,12 +41,15 @@ type TreeWork = fn(&KeptTree, &WorkspaceState, &(dyn Fn() -> bool + Sync));
 /// ends. Where they cannot be known, listings walk and searches read.
 pub(crate) async fn keep(daemon: Arc<Daemon>, workspace: Arc<WorkspaceState>) {
     let config = daemon.config().index.clone();
+    let directory = daemon.setup.dirs.workspace_index(workspace.files.root());
     if !config.enabled {
-        return;
+        // What the policy denies from now on would stay in it.
+        let clearing = move || directory.exists().then(|| text_index::clear(&directory));
+        return drop(tokio::task::spawn_blocking(clearing).await);
     }
     let options = LiveOptions { entries_max: config.entries_max, ..LiveOptions::default() };
     let settings = TextSettings {
-        directory: daemon.setup.dirs.workspace_index(workspace.files.root()),
+        directory,
         excluded: ExcludedPaths::new(&config.exclude).unwrap_or_default(),
         disk_bytes_max: config.disk_bytes_max,
     };
@@ -99,8 +103,11 @@ async fn follow(daemon: &Arc<Daemon>, workspace: &Arc<WorkspaceState>, kept: &Ke
             () = tokio::time::sleep_until(sweep_at.into()) => {
                 if kept.was_asked() {
                     let started = Instant::now();
-                    on_tree(daemon, workspace, |tree, _, ended| tree.sweep(ended)).await;
-                    wait = SWEEP_EVERY.max(started.elapsed() * SWEEP_SHARE);
+                    let swept = on_tree(daemon, workspace, |tree, _, ended| tree.sweep(ended)).await;
+                    // Without events it was tried to have them again.
+                    let is_sweeping = |tree: LiveStatus| tree.state == LiveState::Sweeping;
+                    let tried = swept.is_some_and(is_sweeping).then(|| (wait * 2).min(RETRY_MAX));
+                    wait = tried.unwrap_or(SWEEP_EVERY).max(started.elapsed() * SWEEP_SHARE);
                 }
                 sweep_at = Instant::now() + wait;
             }
@@ -116,25 +123,18 @@ async fn follow(daemon: &Arc<Daemon>, workspace: &Arc<WorkspaceState>, kept: &Ke
 
 /// Opens the index of texts again where it is off for a reason that may have passed, until the daemon ends.
 async fn reopen(daemon: &Arc<Daemon>, workspace: &Arc<WorkspaceState>, kept: &KeptTree) {
-    let Some(texts) = kept.texts() else { return std::future::pending().await };
-    let mut no_space = NO_SPACE_MIN;
+    let mut later = RETRY_MIN;
     loop {
-        let problem = texts.passing_problem();
-        let wait = match problem {
-            Some(IndexProblem::NoSpace { .. }) => {
-                let wait = no_space;
-                no_space = (no_space * 2).min(NO_SPACE_MAX);
-                wait
-            }
-            _ => REOPEN_EVERY,
-        };
-        tokio::time::sleep(wait).await;
+        let problem = kept.passing_problem();
+        if matches!(problem, None | Some(IndexProblem::Busy)) {
+            tokio::time::sleep(REOPEN_EVERY).await;
+        } else {
+            tokio::time::sleep(later).await;
+            later = (later * 2).min(RETRY_MAX);
+        }
         // One that came meanwhile has its own time first.
-        if problem.is_some() && texts.passing_problem().is_some() {
-            on_tree(daemon, workspace, |tree, _, _| {
-                tree.texts().into_iter().for_each(IndexedTexts::reopen);
-            })
-            .await;
+        if problem.is_some() && kept.passing_problem().is_some() {
+            on_tree(daemon, workspace, |tree, _, _| tree.reopen_texts()).await;
         }
     }
 }

@@ -17,8 +17,8 @@ use crate::editor::{
 };
 use crate::error::ToolError;
 use crate::file::{
-    FileBytes, FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing, VisitOptions,
-    Visited,
+    Content, FileBytes, FileDigest, FileLines, FileSnapshot, LineWindow, ListOptions, Listing,
+    VisitOptions, Visited, VisitedText,
 };
 use crate::hash::ContentHash;
 use crate::history::{Past, PastQuery, Recalled};
@@ -38,6 +38,9 @@ pub type FinishedVisit = (Box<dyn TextVisitor>, Visited);
 
 /// Work for a thread of its own; what it returns has lost its type.
 pub type BlockingWork = Box<dyn FnOnce() -> Box<dyn Any + Send> + Send>;
+
+/// What was found in the text of one file, and what became of it.
+pub type ScannedText = (Option<TextFinding>, Visited);
 
 /// A handle on what the host does for one call. Cheap to clone.
 #[derive(Clone)]
@@ -124,6 +127,29 @@ pub trait Files: Send + Sync {
         options: VisitOptions,
         visitor: Box<dyn TextVisitor>,
     ) -> BoxFuture<'a, Result<FinishedVisit, ToolError>>;
+
+    /// Has a scanner look at the text of one file, whatever ignore files say, as [`Files::visit_texts`] has it look
+    /// at those beneath a directory: up to the same size, and what has no text is counted. Whether the file may be
+    /// read is asked as for [`Files::read`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Files::read`], but for what the file holds.
+    fn scan_text<'a>(
+        &'a self,
+        path: &'a RelPath,
+        mut scanner: Box<dyn TextScanner>,
+    ) -> BoxFuture<'a, Result<ScannedText, ToolError>> {
+        Box::pin(async move {
+            let mut visited = Visited::default();
+            let Content::Text(text) = self.read(path).await?.content else {
+                visited.skipped.binary = 1;
+                return Ok((None, visited));
+            };
+            visited.files = 1;
+            Ok((scanner.scan(VisitedText { path, text: &text.text }), visited))
+        })
+    }
 
     /// Puts a question to what is kept of the code of the workspace, brought up to date: what is on
     /// disk or unsaved by now, of the files that the policy lets the caller read without asking. None

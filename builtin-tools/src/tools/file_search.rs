@@ -249,9 +249,16 @@ impl PathQuery {
         search.query().ok().map(Self)
     }
 
-    /// Whether a file is what is searched for, and does not only look like it.
-    pub(crate) fn fits(&self, path: &RelPath) -> bool {
-        self.0.rank(path.as_str()).is_some()
+    /// Whether one search finds a file beside the best of all: a typo not where that has all of what is searched for,
+    /// what only looks alike not where that does more.
+    pub(crate) fn finds_beside(&self, path: &RelPath, best: rank::MatchClass) -> bool {
+        match best {
+            best if best < rank::MatchClass::Typo => self.0.rank(path.as_str()).is_some(),
+            best if best < rank::MatchClass::Similar => {
+                self.class(path).is_some_and(|class| class < rank::MatchClass::Similar)
+            }
+            _ => true,
+        }
     }
 
     /// In which way a file fits, the best first.

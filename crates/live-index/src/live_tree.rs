@@ -3,12 +3,12 @@
 //!
 //! Commands without a daemon walk: they end before a tree would be of use.
 
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use jiff::Timestamp;
-use moss_index::IndexStatus;
+use moss_index::{IndexProblem, IndexStatus};
 use moss_sdk::RelPath;
 use moss_sdk::code_map::CodeMap;
 use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
@@ -33,8 +33,11 @@ const UNASKED_ENTRIES_MAX: usize = 50_000;
 #[derive(Debug)]
 pub struct KeptTree {
     tree: LiveTree,
+    texts: OnceLock<IndexedTexts>,
+    /// Where it is stored, and most bytes that it takes there.
+    stored: (PathBuf, u64),
     /// Why it is missing, where it could not even be opened.
-    texts: Result<IndexedTexts, String>,
+    missing: String,
     ranked: RankedTexts,
     excluded: ExcludedPaths,
     was_asked: AtomicBool,
@@ -57,12 +60,14 @@ impl KeptTree {
     /// Makes one of which nothing is known yet but what a directory of moss's own keeps of texts.
     pub fn new(files: Arc<Workspace>, options: LiveOptions, settings: TextSettings) -> Self {
         let TextSettings { directory, excluded, disk_bytes_max } = settings;
-        let texts =
-            IndexedTexts::open(directory, disk_bytes_max).map_err(|error| error.to_string());
-        texts.iter().for_each(IndexedTexts::make_room);
+        let opened = IndexedTexts::open(directory.clone(), disk_bytes_max);
+        opened.iter().for_each(IndexedTexts::make_room);
+        let missing = opened.as_ref().map_or_else(ToString::to_string, |_| String::new());
         Self {
             tree: LiveTree::new(files, options),
-            texts,
+            texts: opened.map_or_else(|_| OnceLock::new(), OnceLock::from),
+            stored: (directory, disk_bytes_max),
+            missing,
             ranked: RankedTexts::default(),
             excluded,
             was_asked: AtomicBool::new(false),
@@ -74,11 +79,33 @@ impl KeptTree {
         self.tree.build(cancelled);
     }
 
-    /// Looks at everything again, for what no event reports, where it knows from events.
+    /// Looks at everything again, for what no event reports, where it knows from events; else has events reported
+    /// again, where what was in the way has gone.
     pub fn sweep(&self, cancelled: &dyn Fn() -> bool) {
-        if self.tree.status().state == LiveState::Live {
-            // Cancelled: the daemon ends.
-            let _ = self.tree.sweep(cancelled);
+        // Cancelled: the daemon ends.
+        let _ = match self.tree.status().state {
+            LiveState::Live => self.tree.sweep(cancelled),
+            LiveState::Sweeping => self.tree.watch_again(cancelled),
+            LiveState::Building | LiveState::Off => Ok(()),
+        };
+    }
+
+    /// Why the index of texts is off or could not be opened, where that may pass.
+    pub fn passing_problem(&self) -> Option<IndexProblem> {
+        match self.texts.get() {
+            Some(texts) => texts.passing_problem(),
+            None => Some(IndexProblem::Unusable { reason: self.missing.clone() }),
+        }
+    }
+
+    /// Opens the index of texts again where it is off. May wait for disks.
+    pub fn reopen_texts(&self) {
+        if let Some(texts) = self.texts.get() {
+            return texts.reopen();
+        }
+        let (directory, disk_bytes_max) = self.stored.clone();
+        if let Ok(opened) = IndexedTexts::open(directory, disk_bytes_max) {
+            self.texts.get_or_init(|| opened).note_work();
         }
     }
 
@@ -89,7 +116,7 @@ impl KeptTree {
         rules: &dyn IndexRules,
         cancelled: &(dyn Fn() -> bool + Sync),
     ) {
-        if let Ok(texts) = &self.texts
+        if let Some(texts) = self.texts.get()
             && texts.follow(&self.tree, rules, cancelled)
         {
             texts.settle(files, rules, cancelled);
@@ -185,10 +212,15 @@ impl KeptTree {
         (self.tree.status().state == LiveState::Live).then_some(&self.tree)
     }
 
+    /// How `HEAD` of the workspace is, where its words are known. May wait for disks, and for who looks at the tree.
+    pub fn head(&self, root: &Path) -> Option<HeadStamp> {
+        let is_asked = matches!(self.tree.status().state, LiveState::Live | LiveState::Sweeping);
+        if is_asked { HeadStamp::of(root) } else { None }
+    }
+
     /// The turn of who has to ask git what was committed, as the words of the workspace give it.
     pub fn commits_turn(&self, head: HeadStamp) -> Option<CommitsTurn<'_>> {
-        let is_asked = matches!(self.tree.status().state, LiveState::Live | LiveState::Sweeping);
-        if is_asked { self.ranked.commits_turn(head) } else { None }
+        self.ranked.commits_turn(head)
     }
 
     /// Returns how the words of its texts are doing.
@@ -203,14 +235,14 @@ impl KeptTree {
 
     /// Keeps for the next daemon what is only in memory.
     pub fn persist(&self) {
-        if let Ok(texts) = &self.texts {
+        if let Some(texts) = self.texts.get() {
             texts.persist();
         }
     }
 
     /// The index of its texts, where there is one.
     pub fn texts(&self) -> Option<&IndexedTexts> {
-        self.texts.as_ref().ok()
+        self.texts.get()
     }
 
     /// Returns how it is doing.
@@ -224,7 +256,7 @@ impl KeptTree {
     ///
     /// Why it is missing.
     pub fn text_status(&self) -> Result<(IndexStatus, Option<Timestamp>), &str> {
-        self.texts.as_ref().map(IndexedTexts::status).map_err(String::as_str)
+        self.texts.get().map(IndexedTexts::status).ok_or(&self.missing)
     }
 
     /// Forgets what is known of texts and begins anew.
@@ -234,7 +266,7 @@ impl KeptTree {
     /// Why there is no index.
     pub fn rebuild_texts(&self) -> Result<(), String> {
         self.ranked.clear();
-        let texts = self.texts.as_ref().map_err(String::clone)?;
+        let texts = self.texts.get().ok_or_else(|| self.missing.clone())?;
         texts.rebuild().map_err(|error| error.to_string())
     }
 
@@ -289,12 +321,41 @@ impl KeptTree {
     ) -> Result<Option<Visited>, Error> {
         self.was_asked.store(true, Ordering::Relaxed);
         let pattern = visitor.pattern();
-        let known = |scanned: &ScannedPaths<'_>| match (&pattern, &self.texts) {
-            (Some(pattern), Ok(texts)) => {
+        let known = |scanned: &ScannedPaths<'_>| match (&pattern, self.texts.get()) {
+            (Some(pattern), Some(texts)) => {
                 texts.known((&self.tree, rules), pattern, scanned, gate.cancelled)
             }
             _ => KnownTexts::default(),
         };
         self.tree.visit_texts(directory, options, gate, visitor, &known)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use moss_workspace::WorkspaceOptions;
+
+    use super::*;
+
+    #[test]
+    fn texts_that_could_not_be_opened_are_opened_once_that_has_passed() {
+        let temp = tempfile::tempdir().unwrap();
+        let [root, indexes] = ["root", "indexes"].map(|name| temp.path().join(name));
+        fs::create_dir(&root).unwrap();
+        fs::write(&indexes, "in the way").unwrap();
+        let files = Arc::new(Workspace::open(&root, WorkspaceOptions::default()).unwrap());
+        let directory = indexes.join("kept");
+        let excluded = ExcludedPaths::default();
+        let settings = TextSettings { directory, excluded, disk_bytes_max: u64::MAX };
+        let kept = KeptTree::new(files, LiveOptions::default(), settings);
+        assert!(kept.texts().is_none() && kept.text_status().is_err());
+        kept.reopen_texts();
+        assert!(kept.passing_problem().is_some());
+        fs::remove_file(&indexes).unwrap();
+        kept.reopen_texts();
+        assert_eq!(kept.passing_problem(), None);
+        assert!(kept.texts().is_some() && kept.text_status().is_ok());
     }
 }

@@ -90,7 +90,7 @@ pub(crate) fn fill(
 
 /// Decodes what was read.
 pub(crate) fn decoded(bytes: &[u8]) -> Result<Cow<'_, str>, PlainProblem> {
-    text::decode_borrowed(bytes).map_err(|not_text| match not_text {
+    text::decode_searched(bytes).map_err(|not_text| match not_text {
         NotText::Binary => PlainProblem::Binary,
         NotText::Encoding => PlainProblem::Unreadable,
     })

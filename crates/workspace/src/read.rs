@@ -5,11 +5,13 @@ mod cached;
 
 use std::borrow::Cow;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use moss_sdk::RelPath;
+use moss_sdk::context::{ScannedText, TextScanner};
 use moss_sdk::file::{
-    Content, EntryKind, FileBytes, FileDigest, FileLines, FileSnapshot, LineWindow,
+    Content, EntryKind, FileBytes, FileDigest, FileLines, FileSnapshot, LineWindow, SkippedTexts,
+    Visited, VisitedText,
 };
 use rustix::io::Errno;
 
@@ -18,6 +20,7 @@ use crate::error::Error;
 use crate::handle::{self, CancelCheck, Patience, Stat};
 use crate::lines;
 use crate::options::Bound;
+use crate::plain_text::{self, PlainProblem};
 use crate::resolve::ResolvedPath;
 use crate::root::Workspace;
 use crate::text::{self, NotText};
@@ -221,6 +224,39 @@ impl<'a> OpenedFile<'a> {
         let hash = handle::hash(&bytes);
         let (size_bytes, unsaved) = (bytes.len() as u64, self.unsaved.is_some());
         Ok(FileSnapshot { hash, size_bytes, content, unsaved })
+    }
+
+    /// Has a scanner look at its text as [`Workspace::visit_texts`] does. What has no text is counted.
+    ///
+    /// # Errors
+    ///
+    /// `Cancelled`, also where it would have to be waited for and nobody does.
+    pub fn scan_text(&self, scanner: &mut dyn TextScanner) -> Result<ScannedText, Error> {
+        let mut scan = |text: &str| {
+            let finding = scanner.scan(VisitedText { path: &self.path, text });
+            (finding, Visited { files: 1, ..Visited::default() })
+        };
+        if let Some(text) = &self.unsaved {
+            return Ok(scan(text));
+        }
+        if self.patience != Patience::Wait {
+            return Err(Error::Cancelled);
+        }
+        let (opened, mut buffer) = ((&self.fd, self.stat.size_bytes), Vec::new());
+        let is_large = opened.1 > plain_text::LARGE_BYTES;
+        let _alone = is_large
+            .then(|| self.workspace.large_texts.lock().unwrap_or_else(PoisonError::into_inner));
+        let bytes_max = self.workspace.limits().search_bytes_max;
+        let filled = plain_text::fill(&mut buffer, opened, bytes_max, &|| (self.stop.0)());
+        let mut skipped = SkippedTexts::default();
+        match filled.and_then(|size| plain_text::decoded(&buffer[..size])) {
+            Ok(text) => return Ok(scan(&text)),
+            Err(PlainProblem::Cancelled) => return Err(Error::Cancelled),
+            Err(PlainProblem::Binary) => skipped.binary = 1,
+            Err(PlainProblem::TooLarge) => skipped.too_large = 1,
+            Err(PlainProblem::Gone | PlainProblem::Unreadable) => skipped.unreadable = 1,
+        }
+        Ok((None, Visited { skipped, ..Visited::default() }))
     }
 
     /// Hashes it, up to [`Limits::read_bytes_max`](crate::FileLimits), whatever it holds.

@@ -29,13 +29,43 @@ pub fn decode(bytes: &[u8]) -> Result<Text, NotText> {
     Ok(with_form(text.into_owned(), encoding, bom))
 }
 
-/// Decodes a whole file as [`decode`] does, without a copy where it is UTF-8 already.
+/// Decodes a whole file to be searched, without a copy where it is UTF-8 already. It need not survive being written
+/// back: where some bytes of UTF-8 or UTF-16 are none, `\u{fffd}` stands for them.
 ///
 /// # Errors
 ///
-/// As [`decode`].
-pub(crate) fn decode_borrowed(bytes: &[u8]) -> Result<Cow<'_, str>, NotText> {
-    decode_body(bytes).map(|(text, ..)| text)
+/// As [`decode`], but for marked texts.
+pub(crate) fn decode_searched(bytes: &[u8]) -> Result<Cow<'_, str>, NotText> {
+    let (encoding, bom) = mark(bytes);
+    let body = &bytes[bom..];
+    let Some(encoding) = encoding else {
+        // Where the bytes are UTF-8, none is looked at twice.
+        let is_damaged = || is_mostly_utf8(body) && !looks_binary(body);
+        return match simdutf8::basic::from_utf8(body) {
+            Err(_) if is_damaged() => Ok(String::from_utf8_lossy(body)),
+            Err(_) => decode_body(bytes).map(|(text, ..)| text),
+            Ok(text) if memchr::memchr(0, body).is_none() => Ok(text.into()),
+            Ok(_) => Err(NotText::Binary),
+        };
+    };
+    match decode_body(bytes) {
+        Err(NotText::Encoding) => {
+            let (text, _) = encoding.decode_without_bom_handling(body);
+            let has_nul = memchr::memchr(0, text.as_bytes()).is_some();
+            if has_nul { Err(NotText::Binary) } else { Ok(text) }
+        }
+        decoded => decoded.map(|(text, ..)| text),
+    }
+}
+
+/// Whether bytes that are not UTF-8 hold more characters of several bytes than places where they are none.
+fn is_mostly_utf8(bytes: &[u8]) -> bool {
+    let (mut characters, mut damaged) = (0, 0);
+    for chunk in bytes.utf8_chunks() {
+        characters += chunk.valid().bytes().filter(|byte| *byte >= 0xc0).count();
+        damaged += usize::from(!chunk.invalid().is_empty());
+    }
+    characters > damaged
 }
 
 /// The text, how it is encoded, and whether a mark says so.

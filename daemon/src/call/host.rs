@@ -1,8 +1,8 @@
 //! What a native tool sees of the world: files through the policy, effects through [`Effects`].
 
 use std::any::Any;
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use moss_sdk::code_map::CodeMap;
 use moss_sdk::code_search::{CodeSearch, CodeSearchFound, CodeSearchGoal};
@@ -10,7 +10,7 @@ use moss_sdk::command::{CommandReport, CommandRequest};
 use moss_sdk::content::ContentPart;
 use moss_sdk::context::{
     BlockingWork, BoxFuture, Editors, Files, FinishedVisit, Host, Progress, ProposalOutcome,
-    TextVisitor,
+    ScannedText, TextScanner, TextVisitor,
 };
 use moss_sdk::edit::ChangeSet;
 use moss_sdk::file::{
@@ -199,6 +199,17 @@ impl Files for CallHost {
                 Err(error) => Err(self.with_near_name(path, error).await),
             }
         })
+    }
+
+    fn scan_text<'a>(
+        &'a self,
+        path: &'a RelPath,
+        scanner: Box<dyn TextScanner>,
+    ) -> BoxFuture<'a, Result<ScannedText, ToolError>> {
+        let scanner = Arc::new(Mutex::new(scanner));
+        Box::pin(self.reading(path, move |opened: &OpenedFile<'_>| {
+            opened.scan_text(&mut **scanner.lock().unwrap_or_else(PoisonError::into_inner))
+        }))
     }
 
     fn visit_texts<'a>(

@@ -1,7 +1,7 @@
 //! Where a search looks: the whole workspace, a directory, a file, or what wildcards fit.
 
 use moss_sdk::context::{Context, TextVisitor as _};
-use moss_sdk::file::{Content, ListOptions, SkippedTexts, Visited, VisitedText};
+use moss_sdk::file::{ListOptions, Visited};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 
 use super::EXTENT;
@@ -61,28 +61,15 @@ impl GrepScope {
                 cx.visit(&RelPath::root(), EXTENT, hits.within(wildcards)).await
             }
             Self::File(path) => {
-                let read = cx.read(&path).await?;
-                cx.compute(move || searched(hits, &path, &read.content)).await
+                let mut hits = hits;
+                if !hits.wants(&path) {
+                    return Ok((hits, Visited::default()));
+                }
+                let (finding, visited) = cx.scan_text(&path, hits.scanner()).await?;
+                // There is no other file that it could go on to.
+                let _ = finding.map(|finding| hits.gather(finding));
+                Ok((hits, visited))
             }
-        }
-    }
-}
-
-/// Searches one file that was read.
-fn searched(mut hits: Hits, path: &RelPath, content: &Content) -> (Hits, Visited) {
-    if !hits.wants(path) {
-        return (hits, Visited::default());
-    }
-    match content {
-        Content::Text(text) => {
-            let finding = hits.scanner().scan(VisitedText { path, text: &text.text });
-            // There is no other file that it could go on to.
-            let _ = finding.map(|finding| hits.gather(finding));
-            (hits, Visited { files: 1, ..Visited::default() })
-        }
-        Content::Binary => {
-            let skipped = SkippedTexts { binary: 1, ..SkippedTexts::default() };
-            (hits, Visited { skipped, ..Visited::default() })
         }
     }
 }

@@ -13,23 +13,13 @@ use rustix::io::Errno;
 use super::entry::{DirectoryNumber, EntryState, LiveEntry, NONE};
 use super::events::TreeEvents;
 use super::known::{Doubt, Halt, KnownTree};
-use super::sighted::{NamesRead, Sighting, TreeLook, exclude_hash, open_live};
+use super::sighted::{LACKS, NamesRead, Sighting, TreeLook, closes, exclude_hash, open_live};
 use super::store::ROOT;
 use super::taken::LookedAt;
 use crate::handle::{self, Stat};
 use crate::ignoring::{GIT, GIT_IGNORE_FILE, IGNORE_FILE, IgnoreNames};
 use crate::resolve::ATTEMPTS_MAX;
 use crate::root::Workspace;
-
-/// It is somewhere else by now.
-const MOVED: [Errno; 5] = [Errno::NOENT, Errno::NOTDIR, Errno::LOOP, Errno::AGAIN, Errno::STALE];
-/// The system lacks something just now.
-const LACKS: [Errno; 4] = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::INTR];
-
-/// Whether an error says that a directory cannot be entered.
-pub(super) fn closes(errno: Errno) -> bool {
-    !MOVED.contains(&errno) && !LACKS.contains(&errno)
-}
 
 // === impl KnownTree ===
 

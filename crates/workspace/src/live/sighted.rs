@@ -15,6 +15,16 @@ use crate::root::Workspace;
 const LIST: OFlags =
     OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
+/// It is somewhere else by now.
+const MOVED: [Errno; 5] = [Errno::NOENT, Errno::NOTDIR, Errno::LOOP, Errno::AGAIN, Errno::STALE];
+/// The system lacks something just now.
+pub(super) const LACKS: [Errno; 4] = [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::INTR];
+
+/// Whether an error says that a directory cannot be entered.
+pub(super) fn closes(errno: Errno) -> bool {
+    !MOVED.contains(&errno) && !LACKS.contains(&errno)
+}
+
 /// One look at what is in doubt.
 pub(super) struct TreeLook<'a> {
     pub(super) workspace: &'a Workspace,

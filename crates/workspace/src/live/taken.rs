@@ -7,8 +7,7 @@ use moss_sdk::file::EntryKind;
 
 use super::entry::{DirectoryNumber, EntryState, LiveEntry, NONE};
 use super::known::{Doubt, KnownTree};
-use super::refresh::closes;
-use super::sighted::{NamesRead, Sighting, TreeLook, open_live};
+use super::sighted::{NamesRead, Sighting, TreeLook, closes, open_live};
 use crate::ignoring::{GIT, LocalIgnoreRules};
 
 /// A directory that is looked at.

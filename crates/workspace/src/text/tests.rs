@@ -66,6 +66,32 @@ fn what_is_not_text_is_refused() {
 }
 
 #[test]
+fn damaged_texts_are_searched_for_what_they_hold() {
+    // What rg finds as well.
+    for (bytes, expected) in [
+        (&b"Gr\xc3\xb6\xc3\x9fe \xff\n"[..], "Größe \u{fffd}\n"),
+        (b"\xef\xbb\xbfok\xff\n", "ok\u{fffd}\n"),
+        (b"\xff\xfe\0\xd8a\0", "\u{fffd}a"),
+        (b"\xff\xfea\0b", "a\u{fffd}"),
+    ] {
+        assert_eq!(decode_searched(bytes).unwrap(), expected, "{bytes:?}");
+    }
+    // Others are decoded as they are read.
+    let japanese =
+        encoding_rs::SHIFT_JIS.encode("これは文字コードの検出を試すための文章です。\n").0;
+    let texts =
+        [&b"caf\xe9 au lait, na\xefve\n"[..], &japanese, "Größe".as_bytes(), b"\xff\xfea\0"];
+    for bytes in texts {
+        assert_eq!(decode_searched(bytes).unwrap(), decode(bytes).unwrap().text, "{bytes:?}");
+    }
+    for bytes in
+        [&b"a\0b"[..], b"\xc3\xb6\xc3\xb6\xff\0", b"\xff\xfe\0\0\0\xd8", b"\xc3\xb6\x01\xff"]
+    {
+        assert_eq!(decode_searched(bytes), Err(NotText::Binary), "{bytes:?}");
+    }
+}
+
+#[test]
 fn a_character_that_the_encoding_lacks_is_named() {
     let form = decode(b"caf\xe9 au lait, na\xefve\n").unwrap().form;
     assert_eq!(encode("a漢b", &form), Err('漢'));

@@ -354,8 +354,8 @@ fn what_is_kept_of_a_tree_is_used_again_beside_a_directory_that_cannot_be_entere
         let temp = memory();
         let Some(launcher) = mounts() else { return };
         let script = format!(
-            "mkdir -p {0}/root/other {0}/root/src && touch {0}/root/src/a && \
-             mount -t tmpfs none {0}/root/other && exec \"$@\"",
+            "cd {} && mkdir -p root/other root/src && touch root/src/a && \
+             mount -t tmpfs none root/other && exec \"$@\"",
             temp.path().display(),
         );
         let test = "failures::what_is_kept_of_a_tree_is_used_again_beside_a_directory_that_cannot_be_entered";

@@ -3,8 +3,9 @@
 use std::fs;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use moss_sdk::context::{TextFinding, TextScanner};
 use moss_sdk::edit::{ChangeSet, Retention};
-use moss_sdk::file::{Content, LineEnding, LineWindow};
+use moss_sdk::file::{Content, LineEnding, LineWindow, SkippedTexts, VisitedText};
 use moss_sdk::{ErrorCode, ToolError};
 use moss_workspace::{
     Error, FileLimits, NoBuffers, OpenedFile, Resolver, Uncleared, Workspace, WorkspaceOptions,
@@ -60,6 +61,42 @@ fn what_is_not_text_is_reported() {
             Err(error) => assert_eq!(error.code(), ErrorCode::Encoding),
         }
     }
+}
+
+/// Says how long a text is that has a word.
+struct WordScanner(&'static str);
+
+impl TextScanner for WordScanner {
+    fn scan(&mut self, file: VisitedText<'_>) -> Option<TextFinding> {
+        file.text.contains(self.0).then(|| Box::new(file.text.len()) as TextFinding)
+    }
+}
+
+#[test]
+fn one_file_is_searched_up_to_the_size_of_those_that_a_walk_comes_to() {
+    let fixture = Fixture::new();
+    let limits =
+        FileLimits { edit_bytes_max: 1 << 10, search_bytes_max: 4 << 10, ..FileLimits::default() };
+    let options = WorkspaceOptions { limits, ..WorkspaceOptions::default() };
+    let workspace = Workspace::open(&fixture.root(), options).unwrap();
+    let large = "Größe ".repeat(300);
+    let search = |bytes: &[u8]| {
+        fixture.put("x", bytes);
+        let opened = workspace.open_for_reading(&rel("x")).unwrap();
+        let (found, visited) = opened.scan_text(&mut WordScanner("Größe")).unwrap();
+        let found = found.map(|found| *found.downcast::<usize>().unwrap());
+        (found, visited.files, visited.skipped)
+    };
+    let none = SkippedTexts::default();
+    assert_eq!(search(large.as_bytes()), (Some(large.len()), 1, none));
+    assert_eq!(search(b"nothing"), (None, 1, none));
+    let skipped = SkippedTexts { too_large: 1, ..none };
+    assert_eq!(search(large.repeat(3).as_bytes()), (None, 0, skipped));
+    assert_eq!(search(b"a\0b"), (None, 0, SkippedTexts { binary: 1, ..none }));
+    // With a byte that is none in UTF-8.
+    let damaged = [large.as_bytes(), b"\xff"].concat();
+    assert_eq!(search(&damaged), (Some(large.len() + 3), 1, none));
+    assert_eq!(workspace.read(&rel("x")).unwrap_err().code(), ErrorCode::TooLarge);
 }
 
 #[test]

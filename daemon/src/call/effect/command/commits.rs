@@ -17,7 +17,6 @@ use super::parts::{CommandSetting, parts_of};
 use super::running::{OutputWanted, tier_min};
 use crate::call::effect::{Effects, FileNames};
 use crate::call::stop::EffectStop;
-use moss_live_index::ranked_texts::HeadStamp;
 
 /// What git reads first of a repository: who may not read it knows nothing of commits.
 const HEAD: &str = ".git/HEAD";
@@ -48,10 +47,9 @@ impl Effects {
         if self.scope.call.dry_run {
             return true;
         }
-        let root = self.scope.workspace.files.root().to_owned();
-        let Ok(head) = self.scope.blocking(move || HeadStamp::of(&root)).await else {
-            return false;
-        };
+        let workspace = Arc::clone(&self.scope.workspace);
+        let head = move || workspace.live.get()?.head(workspace.files.root());
+        let Ok(head) = self.scope.blocking(head).await else { return false };
         let Some(turn) = head.and_then(|head| kept.commits_turn(head)) else { return true };
         let log = match self.read_log(sandbox).await {
             Ok(log) => log,
