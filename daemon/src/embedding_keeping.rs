@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use moss_embeddings::{EmbeddingEndpoint, VectorFile};
 use moss_policy::{Policy, Verdict};
-use moss_ranking::VectorTable;
+use moss_ranking::{PassageKey, VectorTable};
 use moss_sdk::RelPath;
 use moss_workspace::FileMark;
 use moss_workspace::own::{OwnDir, read_secret};
@@ -47,6 +47,8 @@ struct EmbeddingKeeper {
     /// How many files are to have vectors, and which of them have none.
     files: usize,
     missing: HashSet<RelPath>,
+    /// Chunks of which the endpoint makes no vector; their files do without those.
+    unmade: HashSet<PassageKey>,
     /// Whether all texts were known when they were listed last.
     is_whole: bool,
 }
@@ -72,6 +74,7 @@ pub(crate) async fn keep(daemon: Arc<Daemon>, workspace: Arc<WorkspaceState>) {
         policy: None,
         files: 0,
         missing: HashSet::new(),
+        unmade: HashSet::new(),
         is_whole: false,
     };
     loop {
@@ -119,6 +122,7 @@ impl EmbeddingKeeper {
         self.open(&endpoint, &config).await?;
         if self.workspace.embeddings.takes_anew() {
             self.marks.clear();
+            self.unmade.clear();
             self.change_vectors(|vectors| *vectors = VectorTable::default()).await?;
         }
         let pending = self.pending().await?;
@@ -240,6 +244,7 @@ impl EmbeddingKeeper {
             Err(error) => return Err(self.hold(error.to_string())),
         };
         (self.marks, self.policy) = (HashMap::new(), None);
+        self.unmade.clear();
         self.in_table(move |vectors| *vectors = table).await?;
         tracing::info!(
             url = endpoint.url(),

@@ -108,6 +108,7 @@ async fn serve(
     };
     let vectors: Vec<_> = texts.iter().map(vector).collect();
     let (status, body) = match mood {
+        _ if body.contains("indigestible") => ("500 Internal Server Error", "NaN".to_owned()),
         Mood::Good | Mood::OtherLength => ("200 OK", json!({ "embeddings": vectors }).to_string()),
         Mood::Refuses => ("503 Service Unavailable", "busy".to_owned()),
         Mood::Garbage => ("200 OK", "<html>".to_owned()),
@@ -354,6 +355,32 @@ async fn an_endpoint_that_fails_costs_answers_nothing_and_is_asked_again_later()
     .await;
     let found = ask(&client, "tries again after a pause once more").await;
     assert_eq!((first(&found), &found["ranking"]), ("attempt_anew", &json!("lexical")), "{found}");
+}
+
+#[tokio::test]
+async fn a_text_that_the_model_cannot_embed_goes_without_and_nothing_else_does() {
+    let (site, endpoint) = (site(), Endpoint::start().await);
+    site.user_policy(ALLOWING);
+    site.config(&endpoint.config(""));
+    site.write(
+        "src/a.rs",
+        "/// Is indigestible.\npub fn odd() {\n    open();\n}\n\npub fn even() {}\n",
+    );
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let known = ready(&client).await;
+    assert!(known.problem.is_empty() && known.chunks_embedded >= 2, "{known:?}");
+    // So is a question of which it makes none.
+    assert_eq!(ask(&client, "indigestible settings").await["ranking"], "lexical");
+    let found = ask(&client, QUESTION).await;
+    assert_eq!((first(&found), &found["ranking"]), ("attempt_anew", &json!("hybrid")), "{found}");
+    // It is not sent again and again.
+    let sent = || endpoint.sent().matches("Is indigestible").count();
+    let before = sent();
+    site.write("src/late.rs", "fn late_haystack() {}\n");
+    until("it is embedded", async || endpoint.sent().contains("late_haystack")).await;
+    ready(&client).await;
+    assert_eq!((sent(), status(&client).await.problem.as_str()), (before, ""));
 }
 
 #[tokio::test]

@@ -92,6 +92,20 @@ impl EmbeddingApi {
 // === impl EndpointFault ===
 
 impl EndpointFault {
+    /// Whether it may be that of one text, such as one that is too long for the model or of which it makes no numbers:
+    /// others may well have vectors.
+    pub(crate) fn may_be_of_text(&self) -> bool {
+        match self {
+            Self::Status { status, .. } => matches!(status.as_u16(), 400 | 413 | 422 | 500),
+            Self::NotVectors(_) | Self::OtherNumber { .. } | Self::NoDirection => true,
+            Self::Unreachable(_)
+            | Self::Timeout(_)
+            | Self::Redirect(_)
+            | Self::TooLarge(_)
+            | Self::OtherLength { .. } => false,
+        }
+    }
+
     pub(crate) fn of(error: HttpError, whole: Duration) -> Self {
         match error {
             HttpError::ResponseTooLarge(bytes_max) => Self::TooLarge(bytes_max),

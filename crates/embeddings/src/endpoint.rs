@@ -15,6 +15,8 @@ use crate::response;
 
 /// Most texts of one request.
 pub const BATCH_TEXTS_MAX: usize = 16;
+/// A text of which every model makes a vector.
+const PROBE: &str = "text";
 /// Largest request: texts are bounded by who makes them.
 const REQUEST_BYTES_MAX: u64 = 1 << 20;
 /// Largest response: so many vectors, written at length, have room in it.
@@ -154,6 +156,29 @@ impl EmbeddingEndpoint {
         let body = whole.await.unwrap_or(Err(EndpointFault::Timeout(times.whole)))?;
         let rows = response::rows(self.api, &body)?;
         response::vectors(&rows, texts.len(), self.dimensions.or(expected))
+    }
+
+    /// Asks for the vectors of texts, in their order. None where it makes none of one of these, and does of a word: then
+    /// the fault is that text's and not the endpoint's.
+    ///
+    /// # Errors
+    ///
+    /// As [`embed`](Self::embed), where it makes none of the word either.
+    pub async fn embed_if_it_can(
+        &self,
+        network: &Network,
+        texts: &[String],
+        expected: Option<usize>,
+        times: RequestTimes,
+    ) -> Result<Option<Vec<MeaningVector>>, EndpointFault> {
+        match self.embed(network, texts, expected, times).await {
+            Err(fault) if fault.may_be_of_text() => {
+                let probe = [PROBE.to_owned()];
+                let made = self.embed(network, &probe, expected, times).await;
+                made.map(|_| None).map_err(|_| fault)
+            }
+            made => made.map(Some),
+        }
     }
 
     async fn ask(

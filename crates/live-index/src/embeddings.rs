@@ -5,7 +5,7 @@
 //! `call/meaning.rs` has the vector of a question asked for. An endpoint that fails is left alone for a while, longer each
 //! time; meanwhile words alone count.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ const REST_MAX: Duration = Duration::from_secs(600);
 /// Most questions whose vectors are asked for at once, and that are remembered.
 const QUESTIONS_ASKED_MAX: usize = 4;
 const QUESTIONS_KNOWN_MAX: usize = 64;
-/// Most callers of whom it is remembered that a person let texts be sent.
+/// Most callers of whom it is remembered that a person let texts be sent, and that none did.
 const APPROVED_MAX: usize = 64;
 /// How long the endpoint may take for one question at most, also when nobody waits for it any more.
 const QUESTION_TIMES: RequestTimes =
@@ -50,8 +50,8 @@ struct EmbeddingState {
     decided: [u8; 32],
     /// The callers of whom a person let it be asked.
     approved: BTreeSet<String>,
-    /// Under which policy nobody is asked again.
-    refused: Option<Arc<Policy>>,
+    /// For which callers nobody is asked again, and under which policy.
+    refused: BTreeMap<String, Arc<Policy>>,
     progress: EmbeddingProgress,
     rest: Option<EndpointRest>,
     /// How many questions in a row came too late, and until when none is asked for that.
@@ -189,18 +189,21 @@ impl WorkspaceEmbeddings {
         self.note_work();
     }
 
-    /// Notes that nobody is asked again about an endpoint while a policy is in effect.
-    pub fn refuse(&self, endpoint: [u8; 32], policy: Arc<Policy>) {
+    /// Notes that nobody is asked again about an endpoint for a caller while a policy is in effect.
+    pub fn refuse(&self, endpoint: [u8; 32], caller: &str, policy: Arc<Policy>) {
         let mut inner = self.lock();
         inner.decide_about(endpoint);
-        inner.refused = Some(policy);
+        inner.refused.retain(|_, known| Arc::ptr_eq(known, &policy));
+        if inner.refused.len() < APPROVED_MAX {
+            inner.refused.insert(caller.to_owned(), policy);
+        }
     }
 
-    /// Whether nobody is to be asked about an endpoint under a policy.
-    pub fn is_refused(&self, endpoint: [u8; 32], policy: &Arc<Policy>) -> bool {
+    /// Whether nobody is to be asked about an endpoint for a caller under a policy.
+    pub fn is_refused(&self, endpoint: [u8; 32], caller: &str, policy: &Arc<Policy>) -> bool {
         let inner = self.lock();
         let of_policy = |refused: &Arc<Policy>| Arc::ptr_eq(refused, policy);
-        inner.decided == endpoint && inner.refused.as_ref().is_some_and(of_policy)
+        inner.decided == endpoint && inner.refused.get(caller).is_some_and(of_policy)
     }
 
     /// How long the endpoint is still left alone.
@@ -297,12 +300,14 @@ impl WorkspaceEmbeddings {
         let slot = AskedSlot(Arc::clone(self));
         tasks.spawn(async move {
             let texts = [text];
+            let asking = endpoint.embed_if_it_can(&network, &texts, dimensions, QUESTION_TIMES);
             let response = tokio::select! {
                 () = draining.cancelled() => return,
-                response = endpoint.embed(&network, &texts, dimensions, QUESTION_TIMES) => response,
+                response = asking => response,
             };
             slot.0.note_response(&response);
-            let (Ok(mut vectors), [text]) = (response, texts) else { return };
+            // One of which it makes none is no reason to ask no other.
+            let (Ok(Some(mut vectors)), [text]) = (response, texts) else { return };
             let Some(vector) = vectors.pop() else { return };
             slot.0.remember(id, text, vector.clone());
             // Whoever asked may have gone on without it.
@@ -348,7 +353,7 @@ impl EmbeddingState {
         if self.decided != endpoint {
             self.decided = endpoint;
             self.approved.clear();
-            self.refused = None;
+            self.refused.clear();
         }
     }
 

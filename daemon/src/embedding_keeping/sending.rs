@@ -54,9 +54,14 @@ impl EmbeddingKeeper {
             let wanted: Vec<(&PassageFile, &(PassageKey, String))> = read
                 .iter()
                 .flat_map(|file| file.missing.iter().map(move |one| (file, one)))
+                .filter(|(_, (key, _))| !self.unmade.contains(key))
                 .collect();
             for batch in wanted.chunks(BATCH_TEXTS_MAX) {
-                self.send(endpoint, config, batch).await?;
+                if !self.send(endpoint, config, batch).await? {
+                    for one in batch {
+                        self.send(endpoint, config, std::slice::from_ref(one)).await?;
+                    }
+                }
             }
             for file in &read {
                 self.place(file).await?;
@@ -135,13 +140,14 @@ impl EmbeddingKeeper {
         Err(RoundEnd::Waits)
     }
 
-    /// Sends texts, where that may be at this moment, and keeps the vectors.
+    /// Sends texts, where that may be at this moment, and keeps the vectors. Returns false where each is to be sent alone:
+    /// of one the endpoint makes none.
     async fn send(
         &mut self,
         endpoint: &Arc<EmbeddingEndpoint>,
         config: &EmbeddingsConfig,
         batch: &[(&PassageFile, &(PassageKey, String))],
-    ) -> Result<(), RoundEnd> {
+    ) -> Result<bool, RoundEnd> {
         self.let_questions_first().await;
         let paths: Vec<RelPath> = batch.iter().map(|(file, _)| file.path.clone()).collect();
         let may_be_sent = self.sendable(endpoint, paths).await?;
@@ -151,7 +157,7 @@ impl EmbeddingKeeper {
             .map(|(_, one)| *one)
             .collect();
         if batch.is_empty() {
-            return Ok(());
+            return Ok(true);
         }
         let started = Instant::now();
         let texts: Vec<String> = batch.iter().map(|(_, text)| text.clone()).collect();
@@ -159,19 +165,25 @@ impl EmbeddingKeeper {
         let whole = Duration::from_millis(config.request_ms);
         let times = RequestTimes { connect: CONNECT.min(whole), whole };
         let network = &self.daemon.plugins.network;
-        let response = endpoint.embed(network, &texts, dimensions, times).await;
+        let response = endpoint.embed_if_it_can(network, &texts, dimensions, times).await;
         let embeddings = &self.workspace.embeddings;
         embeddings.note_response(&response);
         let Ok(vectors) = response else {
             return Err(RoundEnd::Later(embeddings.rest().unwrap_or(RETRY)));
         };
-        let made: Vec<(PassageKey, MeaningVector)> =
-            batch.iter().map(|(key, _)| *key).zip(vectors).collect();
-        self.keep(made).await?;
+        let keys = batch.iter().map(|(key, _)| *key);
+        match vectors {
+            Some(vectors) => self.keep(keys.zip(vectors).collect()).await?,
+            None if texts.len() > 1 => return Ok(false),
+            None => {
+                tracing::info!("a chunk goes without embeddings: the endpoint makes none of it");
+                self.unmade.extend(keys);
+            }
+        }
         let pace = Duration::from_secs(60) * u32::try_from(texts.len()).unwrap_or(1)
             / config.chunks_per_minute.max(1);
         tokio::time::sleep(pace.saturating_sub(started.elapsed())).await;
-        Ok(())
+        Ok(true)
     }
 
     /// Which files may be sent by the rules of this moment: they are there, not ignored, and saved.
@@ -219,13 +231,15 @@ impl EmbeddingKeeper {
         Ok(())
     }
 
-    /// Says which chunks a file has, once all of them have vectors.
+    /// Says which chunks a file has, once all of them have vectors that can.
     async fn place(&mut self, file: &PassageFile) -> Result<(), RoundEnd> {
         let rules = EmbeddingRules(&self.workspace);
         if !rules.may_send(&self.workspace.policy.load(), &file.path) {
             return Ok(());
         }
-        let (path, passages) = (file.path.clone(), file.passages.clone());
+        let path = file.path.clone();
+        let made = file.passages.iter().filter(|(_, key)| !self.unmade.contains(key));
+        let passages: Vec<_> = made.copied().collect();
         if self.in_table(move |vectors| vectors.set_file(&path, &passages)).await? {
             self.marks.insert(file.path.clone(), file.mark);
         }

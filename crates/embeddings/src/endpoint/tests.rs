@@ -23,6 +23,8 @@ enum Does {
     Floods(Vec<u8>),
     /// Closes without a word.
     Closes,
+    /// Sends the second where the request has this in it, else the first.
+    Depends(&'static str, Vec<u8>, Vec<u8>),
 }
 
 /// What an endpoint does, and which fault that is.
@@ -51,12 +53,17 @@ impl Server {
                             Ok(count) => request.extend_from_slice(&buffer[..count]),
                         }
                     }
-                    heard.lock().unwrap().push(String::from_utf8(request).unwrap());
+                    let request = String::from_utf8(request).unwrap();
+                    heard.lock().unwrap().push(request.clone());
                     let (sent, then) = match &does {
                         Does::Sends(bytes) | Does::Hangs(bytes) | Does::Floods(bytes) => {
                             (bytes.clone(), &does)
                         }
                         Does::Closes => return,
+                        Does::Depends(part, without, with) => {
+                            let sent = if request.contains(part) { with } else { without };
+                            (sent.clone(), &does)
+                        }
                     };
                     let _ = stream.write_all(&sent).await;
                     match then {
@@ -67,7 +74,7 @@ impl Server {
                             let noise = [b' '; 65536];
                             while stream.write_all(&noise).await.is_ok() {}
                         }
-                        Does::Sends(_) | Does::Closes => {}
+                        Does::Sends(_) | Does::Closes | Does::Depends(..) => {}
                     }
                 });
             }
@@ -196,6 +203,34 @@ async fn what_an_endpoint_does_wrong_is_a_fault_and_never_a_vector() {
         assert!(is_expected(&fault), "{name}: {fault:?}");
     }
     assert!(elsewhere.asked().is_empty(), "a redirect was followed");
+}
+
+#[tokio::test]
+async fn a_fault_of_one_text_is_not_that_of_the_endpoint() {
+    let ask = async |server: &Server, text: &str| {
+        let endpoint = EmbeddingEndpoint::new(Ollama, &server.url, "m", None).unwrap();
+        let (network, texts) = (Network::default(), [text.to_owned()]);
+        let made = endpoint.embed_if_it_can(&network, &texts, Some(2), TIMES).await;
+        made.map(|vectors| vectors.is_some())
+    };
+    let vector = response("200 OK", "", r#"{"embeddings":[[1,0]]}"#);
+    for (fault, is_of_text) in [
+        (response("500 Internal Server Error", "", "unsupported value: NaN"), true),
+        (response("400 Bad Request", "", "too long"), true),
+        (response("200 OK", "", r#"{"embeddings":[[0,0]]}"#), true),
+        (response("200 OK", "", r#"{"embeddings":[[null,0]]}"#), true),
+        (response("200 OK", "", r#"{"embeddings":[]}"#), true),
+        (response("429 Too Many Requests", "", ""), false),
+        (response("503 Service Unavailable", "", ""), false),
+    ] {
+        let server = Server::start(Does::Depends("odd", vector.clone(), fault.clone())).await;
+        assert_eq!(ask(&server, "a").await, Ok(true));
+        let said = String::from_utf8_lossy(&fault).into_owned();
+        assert_eq!(ask(&server, "odd").await.ok(), is_of_text.then_some(false), "{said}");
+        // What it does to every text is its own fault.
+        let server = Server::start(Does::Sends(fault)).await;
+        assert!(ask(&server, "a").await.is_err(), "{said}");
+    }
 }
 
 #[tokio::test]

@@ -27,9 +27,15 @@ fn a_decision_is_about_one_endpoint_and_one_caller() {
     assert!(!embeddings.is_approved(one, "caller") && !embeddings.is_approved(other, "ci"));
     assert_eq!(embeddings.approved(other), Vec::<String>::new());
     let (policy, policy_of_later) = (policy(), policy());
-    embeddings.refuse(other, Arc::clone(&policy));
-    assert!(embeddings.is_refused(other, &policy) && !embeddings.is_refused(one, &policy));
-    assert!(!embeddings.is_refused(other, &policy_of_later), "another policy");
+    embeddings.refuse(other, "ci", Arc::clone(&policy));
+    assert!(embeddings.is_refused(other, "ci", &policy));
+    assert!(!embeddings.is_refused(other, "caller", &policy), "nobody said no to that caller");
+    assert!(!embeddings.is_refused(one, "ci", &policy));
+    assert!(!embeddings.is_refused(other, "ci", &policy_of_later), "another policy");
+    for number in 0..APPROVED_MAX + 10 {
+        embeddings.refuse(other, &number.to_string(), Arc::clone(&policy));
+    }
+    assert_eq!(embeddings.lock().refused.len(), APPROVED_MAX);
     assert!(!embeddings.is_approved(one, "ci"), "it was about another endpoint");
     for number in 0..APPROVED_MAX + 10 {
         embeddings.approve(one, &number.to_string());

@@ -47,7 +47,7 @@ impl Effects {
         }
         let arguments = arguments(endpoint);
         let digest = self.digest_of("embeddings", &arguments);
-        if embeddings.is_refused(id, &policy) || !self.can_ask(digest) {
+        if embeddings.is_refused(id, caller, &policy) || !self.can_ask(digest) {
             return Ok(false);
         }
         // One question is enough.
@@ -69,7 +69,7 @@ impl Effects {
                 return Ok(false);
             }
             Ok(Err(CallError::Denied { .. } | CallError::Unconfirmed(_))) | Err(_) => {
-                embeddings.refuse(id, policy);
+                embeddings.refuse(id, caller, policy);
                 return Ok(false);
             }
             Ok(Err(CallError::TooManyConfirmations(_))) => return Ok(false),
