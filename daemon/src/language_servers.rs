@@ -5,7 +5,6 @@
 //! while, when others need its room, and with the daemon.
 
 mod running;
-mod watched;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +14,6 @@ use moss_language_servers::{KNOWN, ServerSpec};
 use moss_policy::Policy;
 
 pub(crate) use self::running::{RunningServer, ServerStart};
-pub(crate) use self::watched::{ChangedOnDisk, WatchedFiles};
 use moss_config::Config;
 
 /// How often a server may end by itself within [`DOWN_TIME`] before it is left alone for so long.
@@ -28,7 +26,13 @@ const SLOTS_MAX: usize = 256;
 #[derive(Debug, Default)]
 pub struct ServerPool {
     slots: Mutex<BTreeMap<ServerKey, Arc<ServerSlot>>>,
+    /// How many are being started.
+    starting: Arc<Mutex<usize>>,
 }
+
+/// Room for a server that is being started: it counts as one that runs while this is held.
+#[derive(Debug)]
+pub(crate) struct ServerRoom(Arc<Mutex<usize>>);
 
 /// For whom a server runs, and where.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,7 +47,7 @@ pub(crate) struct ServerKey {
 /// One server, whether it runs or not. Who holds its state starts it.
 #[derive(Debug, Default)]
 pub(crate) struct ServerSlot {
-    pub(crate) state: tokio::sync::Mutex<SlotState>,
+    pub(crate) state: Arc<tokio::sync::Mutex<SlotState>>,
     running: Mutex<Option<Arc<RunningServer>>>,
 }
 
@@ -120,14 +124,16 @@ impl ServerPool {
         Arc::clone(slots.entry(key.clone()).or_default())
     }
 
-    /// Makes room for one more server. None where all that run are being asked something.
-    pub(crate) fn make_room(&self, running_max: usize) -> Option<()> {
+    /// Makes room for one more server. None where all that run are being asked something or started.
+    pub(crate) fn make_room(&self, running_max: usize) -> Option<ServerRoom> {
+        let mut starting = self.starting.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             let slots: Vec<_> = self.lock().values().cloned().collect();
             let running: Vec<_> =
                 slots.iter().filter_map(|slot| Some((slot, slot.running()?))).collect();
-            if running.len() < running_max {
-                return Some(());
+            if running.len() + *starting < running_max {
+                *starting += 1;
+                return Some(ServerRoom(Arc::clone(&self.starting)));
             }
             let idle = running.iter().filter(|(_, server)| !server.is_asked());
             let (slot, server) = idle.min_by_key(|(_, server)| server.used_at())?;
@@ -153,6 +159,14 @@ impl ServerPool {
 
     fn lock(&self) -> MutexGuard<'_, BTreeMap<ServerKey, Arc<ServerSlot>>> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+// === impl ServerRoom ===
+
+impl Drop for ServerRoom {
+    fn drop(&mut self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
     }
 }
 
@@ -262,6 +276,15 @@ mod tests {
         assert_eq!(state.down(), None);
         state.die("it crashed".to_owned());
         assert!(state.down().unwrap().ends_with("10 minutes: it crashed"));
+    }
+
+    #[test]
+    fn servers_that_are_being_started_take_room() {
+        let pool = ServerPool::default();
+        let (first, second) = (pool.make_room(2), pool.make_room(2));
+        assert!(first.is_some() && second.is_some() && pool.make_room(2).is_none());
+        drop(first);
+        assert!(pool.make_room(2).is_some());
     }
 
     #[test]

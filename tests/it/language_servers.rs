@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use moss_proto::v1;
 use serde_json::{Value, json};
+use tonic::Request;
 
 use crate::frameworks::is_installed;
 use crate::harness::{Client, Daemon, Site, call, output, refusing, until, waiting};
@@ -210,6 +211,38 @@ async fn who_fails_hangs_or_is_off_costs_an_answer_nothing() {
         found["note"].is_null()
     })
     .await;
+}
+
+/// Says what it can do once there is a file, and nothing after that.
+const SLOW: &str = "until test -e go; do sleep 0.1; done\n\
+                    body='{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"capabilities\":{}}}'\n\
+                    printf 'Content-Length: %s\\r\\n\\r\\n%s' ${#body} \"$body\"\n\
+                    exec sleep 1000\n";
+
+#[tokio::test]
+async fn a_start_outlives_a_call_that_has_less_time_and_ends_with_its_policy() {
+    let site = python_site();
+    site.user_policy(ALLOWING);
+    site.config(
+        "[language_servers]\nready_ms = 60_000\n[added_language_servers]\n\
+         slow = { command = [\"sh\", \"slow.sh\"], files = [\"*.py\"], language = \"python\" }\n",
+    );
+    site.write("slow.sh", SLOW);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let asked = call("find_code_location", json!({"search": "load", "findReferences": true}));
+    let mut request = Request::new(v1::CallToolRequest { call: Some(asked) });
+    request.set_timeout(std::time::Duration::from_secs(8));
+    let result = client.tools().call_tool(request).await.unwrap().into_inner().result.unwrap();
+    let found = output(&result);
+    assert!(found["note"].as_str().unwrap().contains("still starting"), "{found}");
+    assert!(!uses(&found).is_empty(), "{found}");
+    site.write("go", "");
+    until("it runs", async || servers(&client).await.iter().any(|one| one.running)).await;
+    // Nobody asks it anything.
+    site.user_policy(&format!("{ALLOWING}# Another one.\n"));
+    until("its policy ends it", async || servers(&client).await.iter().all(|one| !one.running))
+        .await;
 }
 
 #[tokio::test]

@@ -1,15 +1,16 @@
-//! The files of a workspace as a language server knows them from the disk, and which have changed since.
+//! The files of a project as a language server knows them from the disk, and which have changed since.
 
 use std::collections::BTreeMap;
 use std::time::SystemTime;
 
-use moss_language_servers::ServerSpec;
 use moss_sdk::RelPath;
 use moss_sdk::file::{EntryKind, Listing};
 
+use crate::servers::ServerSpec;
+
 /// The files of a language at one moment.
 #[derive(Debug, Default)]
-pub(crate) struct WatchedFiles {
+pub struct WatchedFiles {
     files: BTreeMap<RelPath, (Option<u64>, Option<SystemTime>)>,
     /// Whether there are more than are compared.
     is_cut: bool,
@@ -17,17 +18,20 @@ pub(crate) struct WatchedFiles {
 
 /// What is another file than it was.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct ChangedOnDisk {
-    pub(crate) created: Vec<RelPath>,
-    pub(crate) changed: Vec<RelPath>,
-    pub(crate) deleted: Vec<RelPath>,
+pub struct ChangedOnDisk {
+    /// Files that were not there.
+    pub created: Vec<RelPath>,
+    /// Files of another size or time.
+    pub changed: Vec<RelPath>,
+    /// Files that are gone.
+    pub deleted: Vec<RelPath>,
 }
 
 // === impl WatchedFiles ===
 
 impl WatchedFiles {
     /// The files of a listing that a server knows, and its manifests.
-    pub(crate) fn of(listing: Listing, spec: &ServerSpec) -> Self {
+    pub fn of(listing: Listing, spec: &ServerSpec) -> Self {
         let is_watched = |path: &RelPath| {
             let name = path.file_name().unwrap_or_default();
             spec.language_of(name).is_some() || spec.manifests.iter().any(|one| one == name)
@@ -42,7 +46,7 @@ impl WatchedFiles {
     }
 
     /// What has changed since; nothing that is known where there are too many files.
-    pub(crate) fn changed_since(&self, before: &Self) -> ChangedOnDisk {
+    pub fn changed_since(&self, before: &Self) -> ChangedOnDisk {
         let mut found = ChangedOnDisk::default();
         if self.is_cut || before.is_cut {
             return found;

@@ -5,23 +5,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_language_servers::{ServerFault, ServerLocation, ServerSpec};
+use moss_language_servers::{ChangedOnDisk, ServerFault, ServerLocation, ServerSpec, WatchedFiles};
 use moss_sdk::context::{BoxFuture, Files as _};
 use moss_sdk::editor::{Definitions, Location};
 use moss_sdk::file::{Content, EntryKind, FileSnapshot, ListOptions};
 use moss_sdk::language_server::{LanguageServers, ServerGoal, ServerQuestion, ServerReply};
 use moss_sdk::{RelPath, ToolError};
 use moss_workspace::{Buffers as _, MayRead, Workspace};
+use tokio::sync::OwnedMutexGuard;
 
 use super::effect::{PermittedServer, PriorDecisions, ServerRefusal};
 use super::host::CallHost;
 use crate::language_servers::{
-    ChangedOnDisk, RunningServer, ServerKey, ServerSlot, ServerStart, SlotState, WatchedFiles,
-    configured, is_installed,
+    RunningServer, ServerKey, ServerSlot, ServerStart, SlotState, configured, is_installed,
 };
 use crate::state::WorkspaceState;
 
-/// Most entries of a workspace of which a server is notified when they change.
+/// Most entries of a project of which a server is notified when they change.
 const WATCHED_MAX: usize = 50_000;
 /// Most texts that a server is shown anew for one question.
 const SHOWN_MAX: usize = 48;
@@ -83,7 +83,7 @@ impl CallHost {
     ) -> Result<Definitions, Unsaid> {
         let server = self.running(found).await?;
         let _use = server.in_use();
-        let asked = self.shown_now(&server, &found.spec, &question.path).await?;
+        let asked = self.shown_now(&server, found, &question.path).await?;
         let ready_ms = self.scope.daemon.config().language_servers.ready_ms;
         let left = Duration::from_millis(ready_ms).saturating_sub(server.started.elapsed());
         let worded = |fault: ServerFault| server.said(&fault.to_string());
@@ -92,10 +92,16 @@ impl CallHost {
         }
         let mut locations = Vec::new();
         for position in &question.positions {
-            let said = match question.goal {
-                ServerGoal::Definitions => server.client.definitions(&asked, *position).await,
-                ServerGoal::References => server.client.references(&asked, *position).await,
+            let ask = async {
+                match question.goal {
+                    ServerGoal::Definitions => server.client.definitions(&asked, *position).await,
+                    ServerGoal::References => server.client.references(&asked, *position).await,
+                }
             };
+            // A call that has less time than the server may take does without: that is no fault of the server.
+            let said = tokio::time::timeout(self.bounded(Duration::MAX), ask).await;
+            let said =
+                said.map_err(|_| "it did not respond in the time of this call".to_owned())?;
             server.note_response(!matches!(said, Err(ServerFault::Timeout { .. })));
             locations.extend(said.map_err(worded)?);
         }
@@ -128,7 +134,7 @@ impl CallHost {
         if let Some(server) = slot.running().filter(|server| Arc::ptr_eq(&server.policy, &policy)) {
             return Ok(server);
         }
-        let Ok(mut state) = slot.state.try_lock() else {
+        let Ok(mut state) = Arc::clone(&slot.state).try_lock_owned() else {
             return Err("it is being started".to_owned());
         };
         if let Some(server) = slot.current(&mut state, &policy) {
@@ -137,14 +143,15 @@ impl CallHost {
         if let Some(why) = state.down() {
             return Err(why);
         }
-        self.started(found, &slot, &mut state).await
+        self.started(found, slot, state).await
     }
 
+    /// Starts it, for as long as that takes; the call waits for it as long as it can.
     async fn started(
         &self,
         found: &FoundServer,
-        slot: &ServerSlot,
-        state: &mut SlotState,
+        slot: Arc<ServerSlot>,
+        mut state: OwnedMutexGuard<SlotState>,
     ) -> Result<Arc<RunningServer>, Unsaid> {
         let scope = &self.scope;
         let (spec, settings) = (&found.spec, scope.daemon.config().language_servers.clone());
@@ -169,21 +176,25 @@ impl CallHost {
             }
         };
         let room = scope.daemon.language_servers.make_room(settings.running_max);
-        room.ok_or_else(|| format!("{} language servers are busy", settings.running_max))?;
-        let sandbox = self.effects.server_sandbox().await.map_err(|error| error.message)?;
+        let room =
+            room.ok_or_else(|| format!("{} language servers are busy", settings.running_max))?;
         let root = absolute(&scope.workspace.files, &found.project);
+        let (daemon, workspace) = (Arc::clone(&scope.daemon), Arc::clone(&scope.workspace));
         // Under the policy of before: where that was replaced meanwhile, the next question decides anew.
-        let start = ServerStart { spec, command, root, policy, settings: &settings };
-        let started = start.start(sandbox, &scope.daemon.tasks, &scope.daemon.draining).await;
-        match started {
-            Ok(server) => {
-                slot.keep(&server);
-                Ok(server)
+        let start = ServerStart { spec: spec.clone(), command, root, policy, settings };
+        let starting = scope.daemon.tasks.spawn(async move {
+            let _room = room;
+            let started = start.start(&daemon, workspace).await;
+            match &started {
+                Ok(server) => slot.keep(server),
+                Err(why) => state.die(why.clone()),
             }
-            Err(why) => {
-                state.die(why.clone());
-                Err(why)
-            }
+            started
+        });
+        match tokio::time::timeout(self.bounded(Duration::MAX), starting).await {
+            Ok(Ok(started)) => started,
+            Ok(Err(error)) => Err(error.to_string()),
+            Err(_) => Err("it is still starting; it goes on meanwhile".to_owned()),
         }
     }
 
@@ -192,14 +203,15 @@ impl CallHost {
     async fn shown_now(
         &self,
         server: &RunningServer,
-        spec: &ServerSpec,
+        found: &FoundServer,
         path: &RelPath,
     ) -> Result<PathBuf, Unsaid> {
+        let spec = &found.spec;
         let files = &self.scope.workspace.files;
         let worded = |fault: ServerFault| server.said(&fault.to_string());
         let failed = |error: ToolError| error.message;
         let mut watched = server.watched.lock().await;
-        let now = self.watched(spec).await.map_err(failed)?;
+        let now = self.watched(found).await.map_err(failed)?;
         let changed = match watched.as_ref() {
             Some(before) => now.changed_since(before),
             None => ChangedOnDisk::default(),
@@ -245,15 +257,15 @@ impl CallHost {
         }
     }
 
-    /// The files of the server's language as they are on the disk.
-    async fn watched(&self, spec: &ServerSpec) -> Result<WatchedFiles, ToolError> {
+    /// The files of the project in the server's language as they are on the disk.
+    async fn watched(&self, found: &FoundServer) -> Result<WatchedFiles, ToolError> {
         let reader = self.reader();
-        let spec = spec.clone();
+        let (spec, project) = (found.spec.clone(), found.project.clone());
         let list = move || {
             let options = ListOptions { recursive: true, entries_max: WATCHED_MAX };
             let keep = |path: &RelPath| reader.lists(path);
             let cancelled = || reader.is_cancelled();
-            let listing = reader.workspace().list(&RelPath::root(), options, &keep, &cancelled);
+            let listing = reader.workspace().list(&project, options, &keep, &cancelled);
             listing.map(|listing| WatchedFiles::of(listing, &spec))
         };
         Ok(self.scope.blocking(list).await??)

@@ -7,18 +7,17 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use moss_language_servers::{ClientOptions, ServerClient, ServerSpec};
+use moss_language_servers::{ClientOptions, ServerClient, ServerSpec, WatchedFiles};
 use moss_policy::Policy;
 use moss_sandbox::{
-    CommandInput, EndCause, OutputChunk, OutputStream, RunningCommand, Sandbox, SandboxedCommand,
-    Stopper,
+    CommandInput, EndCause, OutputChunk, OutputStream, RunningCommand, SandboxedCommand, Stopper,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
 
-use super::watched::WatchedFiles;
+use super::configured;
+use crate::state::{Daemon, WorkspaceState};
 use moss_config::LanguageServersConfig;
 
 /// Chunks of output that are held for a client that is slow.
@@ -31,8 +30,8 @@ const SAID_BYTES_MAX: usize = 4 << 10;
 const SILENT_MAX: usize = 3;
 /// How long it may take to end once its client has gone.
 const FAREWELL: Duration = Duration::from_secs(2);
-/// How often moss looks whether somebody still asks it.
-const LOOK_INTERVAL: Duration = Duration::from_secs(15);
+/// How often moss looks whether somebody still asks it, and whether it may run.
+const LOOK_INTERVAL: Duration = Duration::from_secs(5);
 
 /// A server that runs.
 #[derive(Debug)]
@@ -53,13 +52,13 @@ pub(crate) struct RunningServer {
 }
 
 /// A server that may be started.
-pub(crate) struct ServerStart<'a> {
-    pub(crate) spec: &'a ServerSpec,
+pub(crate) struct ServerStart {
+    pub(crate) spec: ServerSpec,
     pub(crate) command: SandboxedCommand,
     /// The root of its project.
     pub(crate) root: PathBuf,
     pub(crate) policy: Arc<Policy>,
-    pub(crate) settings: &'a LanguageServersConfig,
+    pub(crate) settings: LanguageServersConfig,
 }
 
 /// Counts as being asked while it is held.
@@ -73,7 +72,11 @@ struct KeptProcess {
     /// Gives it the server, once that has said what it can do.
     to_hand: oneshot::Receiver<Weak<RunningServer>>,
     idle: Duration,
+    is_wanted: IsWanted,
 }
+
+/// Whether a server that was started under a policy may run by what is in effect now.
+type IsWanted = Box<dyn Fn(&Arc<Policy>) -> bool + Send + Sync>;
 
 /// A process as it was started, with what it writes and reads.
 type StartedProcess = (RunningCommand, mpsc::Receiver<OutputChunk>, Option<CommandInput>);
@@ -84,7 +87,7 @@ struct SaidText(Mutex<String>);
 
 // === impl ServerStart ===
 
-impl ServerStart<'_> {
+impl ServerStart {
     /// Starts it, and waits until it has said what it can do.
     ///
     /// # Errors
@@ -92,10 +95,10 @@ impl ServerStart<'_> {
     /// Why it does not run, in words.
     pub(crate) async fn start(
         self,
-        sandbox: &Sandbox,
-        tasks: &TaskTracker,
-        draining: &CancellationToken,
+        daemon: &Arc<Daemon>,
+        workspace: Arc<WorkspaceState>,
     ) -> Result<Arc<RunningServer>, String> {
+        let sandbox = daemon.sandbox().await.ok_or("this daemon cannot run commands")?;
         let Self { spec, mut command, root, policy, settings } = self;
         command.limits.timeout = None;
         command.limits.cpu_seconds = 24 * 3600;
@@ -111,21 +114,26 @@ impl ServerStart<'_> {
         let (from_client, to_client) = tokio::io::split(theirs);
         let said = Arc::new(SaidText::default());
         let (handed, to_hand) = oneshot::channel::<Weak<RunningServer>>();
+        let (configuring, own) = (Arc::clone(daemon), spec.clone());
         let kept = KeptProcess {
+            is_wanted: Box::new(move |policy| {
+                Arc::ptr_eq(policy, &workspace.policy.load())
+                    && configured(&configuring.config()).contains(&own)
+            }),
             stopper: stopper.clone(),
             said: Arc::clone(&said),
-            draining: draining.clone(),
+            draining: daemon.draining.clone(),
             to_hand,
             idle: Duration::from_millis(settings.idle_ms),
         };
-        tasks.spawn(kept.keep((process, chunks, input), (from_client, to_client)));
+        daemon.tasks.spawn(kept.keep((process, chunks, input), (from_client, to_client)));
         let (from, to) = tokio::io::split(ours);
         let options = ClientOptions {
             root,
             start_max: Duration::from_millis(settings.ready_ms),
             response_max: Duration::from_millis(settings.response_ms),
         };
-        let client = match ServerClient::start(from, to, spec, &options).await {
+        let client = match ServerClient::start(from, to, &spec, &options).await {
             Ok(client) => client,
             Err(fault) => {
                 stopper.kill();
@@ -160,18 +168,23 @@ impl KeptProcess {
         (process, chunks, input): StartedProcess,
         (from_client, to_client): (ReadHalf<DuplexStream>, WriteHalf<DuplexStream>),
     ) {
-        let Self { stopper, said, draining, to_hand, idle } = self;
-        let ended = async { tokio::join!(process.wait(), hand_output(chunks, to_client, &said)).0 };
-        let drained = async {
-            draining.cancelled().await;
+        let Self { stopper, said, draining, to_hand, idle, is_wanted } = self;
+        let over = CancellationToken::new();
+        let handing = hand_output(chunks, to_client, &said, &over);
+        let ended = async { tokio::join!(process.wait(), handing).0 };
+        let stopped = async {
+            tokio::select! {
+                () = draining.cancelled() => {}
+                () = feed(from_client, input) => {}
+                () = until_unwanted(to_hand, idle, &is_wanted) => {}
+            }
+            over.cancel();
             stopper.kill();
             std::future::pending::<Infallible>().await
         };
         let end = tokio::select! {
             end = ended => end,
-            never = feed(from_client, input, &stopper) => match never {},
-            never = end_when_idle(to_hand, idle, &stopper) => match never {},
-            never = drained => match never {},
+            never = stopped => match never {},
         };
         match end.map(|end| end.cause) {
             Ok(EndCause::Limit(limit)) => said.add(&format!("\nit was ended at a limit: {limit}")),
@@ -181,31 +194,32 @@ impl KeptProcess {
     }
 }
 
-/// Hands what a server writes to its client; of what it says beside that the end is kept.
+/// Hands what a server writes to its client, until it is over; of what it says beside that the end is kept.
 async fn hand_output(
     mut chunks: mpsc::Receiver<OutputChunk>,
     mut to_client: WriteHalf<DuplexStream>,
     said: &SaidText,
+    over: &CancellationToken,
 ) {
     let mut is_read = true;
     while let Some(chunk) = chunks.recv().await {
         match chunk.stream {
             OutputStream::Stderr => said.add(&String::from_utf8_lossy(&chunk.bytes)),
             // What nobody reads any more is taken all the same: the process may be ending.
-            OutputStream::Stdout => {
-                is_read = is_read && to_client.write_all(&chunk.bytes).await.is_ok();
+            OutputStream::Stdout if is_read => {
+                is_read = tokio::select! {
+                    written = to_client.write_all(&chunk.bytes) => written.is_ok(),
+                    () = over.cancelled() => false,
+                };
             }
+            OutputStream::Stdout => {}
         }
     }
     let _ = to_client.shutdown().await;
 }
 
-/// Hands what the client says to the server, and ends that when the client has gone.
-async fn feed(
-    mut from_client: ReadHalf<DuplexStream>,
-    input: Option<CommandInput>,
-    stopper: &Stopper,
-) -> Infallible {
+/// Hands what the client says to the server, until a while after the client has gone.
+async fn feed(mut from_client: ReadHalf<DuplexStream>, input: Option<CommandInput>) {
     let mut buffer = vec![0; PIPE_BYTES];
     if let Some(input) = input {
         'talk: while let Ok(count @ 1..) = from_client.read(&mut buffer).await {
@@ -218,32 +232,29 @@ async fn feed(
         }
     }
     tokio::time::sleep(FAREWELL).await;
-    stopper.kill();
-    std::future::pending().await
 }
 
-/// Ends a server that nobody asks any more, or that nobody can ask.
-async fn end_when_idle(
+/// Waits until nobody asks a server any more, nobody can ask it, or it may not run any more.
+async fn until_unwanted(
     to_hand: oneshot::Receiver<Weak<RunningServer>>,
     idle: Duration,
-    stopper: &Stopper,
-) -> Infallible {
-    if let Ok(server) = to_hand.await {
-        loop {
-            tokio::time::sleep(idle.min(LOOK_INTERVAL)).await;
-            let Some(server) = server.upgrade() else { break };
-            if server.client.over().is_some() {
-                break;
-            }
-            if !server.is_asked() && server.used_at().elapsed() >= idle {
-                server.was_ended.store(true, Ordering::Relaxed);
-                server.client.say_farewell().await;
-                break;
-            }
+    is_wanted: &IsWanted,
+) {
+    let Ok(server) = to_hand.await else { return };
+    loop {
+        tokio::time::sleep(idle.min(LOOK_INTERVAL)).await;
+        let Some(server) = server.upgrade() else { return };
+        if server.client.over().is_some() {
+            return;
         }
-        stopper.kill();
+        if !is_wanted(&server.policy) {
+            return server.end();
+        }
+        if !server.is_asked() && server.used_at().elapsed() >= idle {
+            server.was_ended.store(true, Ordering::Relaxed);
+            return server.client.say_farewell().await;
+        }
     }
-    std::future::pending().await
 }
 
 // === impl RunningServer ===
@@ -329,6 +340,28 @@ impl SaidText {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[tokio::test]
+    async fn output_that_nobody_reads_is_dropped_once_it_is_over() {
+        let (sender, chunks) = mpsc::channel(CHUNKS_MAX);
+        let (_unread, theirs) = tokio::io::duplex(1);
+        let (said, over) = (SaidText::default(), CancellationToken::new());
+        for stream in [OutputStream::Stdout, OutputStream::Stdout, OutputStream::Stderr] {
+            sender.send(OutputChunk { stream, bytes: b"bye".to_vec() }).await.unwrap();
+        }
+        drop(sender);
+        let handing = hand_output(chunks, tokio::io::split(theirs).1, &said, &over);
+        tokio::join!(handing, async { over.cancel() });
+        assert_eq!(said.with("it has ended"), "it has ended (its last words: bye)");
+    }
+
+    #[tokio::test]
+    async fn a_server_whose_start_was_given_up_is_not_wanted() {
+        let (handed, to_hand) = oneshot::channel();
+        drop(handed);
+        let is_wanted: IsWanted = Box::new(|_| true);
+        until_unwanted(to_hand, Duration::MAX, &is_wanted).await;
+    }
 
     #[test]
     fn of_what_a_server_says_the_end_is_kept() {

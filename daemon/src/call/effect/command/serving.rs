@@ -9,8 +9,8 @@ use moss_dispatch::command::CommandQuestion;
 use moss_dispatch::{CallError, ConfirmMode};
 use moss_policy::{CommandGrants, CommandPart, Decision, Policy, Verdict, strictest};
 use moss_sandbox::{Profile, Sandbox, SandboxedCommand, Tier};
+use moss_sdk::RelPath;
 use moss_sdk::command::CommandRequest;
-use moss_sdk::{RelPath, ToolError};
 
 use super::running::tier_min;
 use super::{DecidedCommand, PlannedCommand};
@@ -199,11 +199,6 @@ impl Effects {
             }
             Ok(Err(error)) => Err(error.into()),
         }
-    }
-
-    /// Starts nothing, but gives what does.
-    pub(in crate::call) async fn server_sandbox(&self) -> Result<&Sandbox, ToolError> {
-        self.sandbox().await
     }
 }
 
