@@ -369,8 +369,7 @@ async fn a_text_that_the_model_cannot_embed_goes_without_and_nothing_else_does()
     let daemon = site.serve();
     let client = daemon.caller().await;
     let known = ready(&client).await;
-    assert_eq!((known.files, known.problem.as_str()), (3, ""));
-    assert!(known.chunks_embedded >= 2, "{known:?}");
+    assert!(known.problem.is_empty() && known.chunks_embedded >= 2, "{known:?}");
     // So is a question of which it makes none.
     assert_eq!(ask(&client, "indigestible settings").await["ranking"], "lexical");
     let found = ask(&client, QUESTION).await;
