@@ -31,8 +31,7 @@ pub mod standing;
 pub use self::built_in::granted_command;
 pub use self::commands::{CommandPart, ReadingDoubt};
 pub use self::error::PolicyError;
-pub use self::explain::explain;
-pub use self::explain::{Explanation, MatchedRule};
+pub use self::explain::{Explanation, MatchedRule, explain};
 pub use self::grants::CommandGrants;
 pub use self::layers::{Policy, PolicyFile, PolicyProblem, Sources, command_grants};
 pub use self::sandbox_min::SandboxMin;
@@ -50,8 +49,7 @@ pub struct Subject<'a> {
     pub plugin: Option<&'a str>,
     /// The credential or role in whose name the call runs.
     pub caller: &'a str,
-    /// The file, as the workspace resolved it; none where no file is meant. Of a command, the directory
-    /// in which it runs; none where that is not known.
+    /// The file, as the workspace resolved it, or the directory of a command; none where none is known.
     pub path: Option<&'a RelPath>,
     /// Whether the file has a protected name, as the workspace says.
     pub protection: Option<Protection>,

@@ -91,7 +91,8 @@ pub(super) fn nearest(
         all.truncate(FUSED_MAX);
     }
     all.sort_unstable_by(nearest_first);
-    let near = |(_, place): (f32, ChunkPlace)| NearChunk { place, prior: files.prior_of(place) };
+    let near =
+        |(_, place): (f32, ChunkPlace)| NearChunk { place, prior: files.asked.prior_of(place) };
     all.into_iter().map(near).collect()
 }
 

@@ -5,10 +5,9 @@ use moss_sdk::code_search::CodeHit;
 use moss_symbols::DeclarationKind;
 
 use super::commits::CommitScores;
-use super::rough::{COUNTED_CHUNKS, RoughFile, TextOfSegment};
+use super::rough::{AskedFiles, COUNTED_CHUNKS, RoughFile};
 use super::scoring::ChunkScores;
 use super::{ChunkPlace, RankedSearch};
-use crate::analysis::FileRole;
 use crate::question::CodeQuestion;
 use crate::ranked::RankedIndex;
 use crate::segment::{RankedChunk, RankedSegment};
@@ -27,9 +26,7 @@ struct ScoredFile {
 
 /// The files that have something.
 pub(super) struct FileScores<'a> {
-    pub(super) index: &'a RankedIndex,
-    pub(super) question: &'a CodeQuestion,
-    pub(super) search: &'a RankedSearch<'a>,
+    pub(super) asked: AskedFiles<'a>,
     files: Vec<ScoredFile>,
 }
 
@@ -41,7 +38,7 @@ impl<'a> FileScores<'a> {
         question: &'a CodeQuestion,
         search: &'a RankedSearch<'a>,
     ) -> Self {
-        Self { index, question, search, files: Vec::new() }
+        Self { asked: AskedFiles { index, question, search }, files: Vec::new() }
     }
 
     /// Takes the best files that are wanted.
@@ -51,35 +48,9 @@ impl<'a> FileScores<'a> {
         named: &HashSet<ChunkPlace>,
         commits: &CommitScores<'_>,
     ) {
-        let wanted = self.search.hits_max.saturating_mul(FILES_EACH).max(20);
-        let chosen = self.candidates(scores, commits, wanted);
+        let wanted = self.asked.search.hits_max.saturating_mul(FILES_EACH).max(20);
+        let chosen = self.asked.candidates(scores, commits, wanted);
         self.files = chosen.iter().map(|file| self.closely(file, scores, named)).collect();
-    }
-
-    pub(super) fn role(&self, place: TextOfSegment) -> FileRole {
-        self.text(place).role
-    }
-
-    /// As [`FileScores::prior`], of the chunk at a place.
-    pub(super) fn prior_of(&self, (segment, chunk): ChunkPlace) -> f32 {
-        let chunk = &self.index.segments[segment].segment.chunks[chunk as usize];
-        self.prior(self.role((segment, chunk.text)), chunk.is_test)
-    }
-
-    /// What the score of a chunk is multiplied with for what it is for.
-    pub(super) fn prior(&self, role: FileRole, is_test: bool) -> f32 {
-        let weights = self.search.weights;
-        let test = if self.question.asks_tests { 1.0 } else { weights.test };
-        let prior = match role {
-            FileRole::Source => 1.0,
-            FileRole::Barrel => weights.barrel,
-            FileRole::Test => test,
-            FileRole::Document if self.question.asks_documents => 1.0,
-            FileRole::Document => weights.document,
-            FileRole::Data => weights.data,
-            FileRole::Vendored => weights.vendored,
-        };
-        if is_test && role == FileRole::Source { prior * test } else { prior }
     }
 
     /// Looks at all chunks of a file, with all that counts.
@@ -90,15 +61,15 @@ impl<'a> FileScores<'a> {
         named: &HashSet<ChunkPlace>,
     ) -> ScoredFile {
         let (segment, text) = file.place;
-        let held = &self.index.segments[segment];
-        let role = self.role(file.place);
-        let (first, count) = self.text(file.place).chunks;
+        let held = &self.asked.index.segments[segment];
+        let role = self.asked.role(file.place);
+        let (first, count) = self.asked.text(file.place).chunks;
         let mut chunks: Vec<(f32, u32)> = Vec::new();
         for at in first..first + count {
             let score = scores.marks[segment][at as usize].score;
             if score > 0.0 {
                 let chunk = &held.segment.chunks[at as usize];
-                chunks.push((score * self.prior(role, chunk.is_test), at));
+                chunks.push((score * self.asked.prior(role, chunk.is_test), at));
             }
         }
         let best_first = |one: &(f32, u32), other: &(f32, u32)| {
@@ -106,7 +77,7 @@ impl<'a> FileScores<'a> {
         };
         chunks.sort_by(best_first);
         for (score, at) in chunks.iter_mut().take(COUNTED_CHUNKS) {
-            if !(self.question.is_symbol && named.contains(&(segment, *at))) {
+            if !(self.asked.question.is_symbol && named.contains(&(segment, *at))) {
                 let chunk = &held.segment.chunks[*at as usize];
                 *score *= self.centrality(held.segment.name(chunk), chunk, scores);
             }
@@ -115,8 +86,8 @@ impl<'a> FileScores<'a> {
         let best = chunks.first().map_or(0.0, |(score, _)| *score);
         let rest: f32 =
             chunks.iter().skip(1).take(COUNTED_CHUNKS - 1).map(|(score, _)| score).sum();
-        let commits = file.commits * self.prior(role, false);
-        let worth = (best + self.search.weights.next_chunks * rest) * file.coverage;
+        let commits = file.commits * self.asked.prior(role, false);
+        let worth = (best + self.asked.search.weights.next_chunks * rest) * file.coverage;
         let score = worth + commits;
         if chunks.is_empty() && count > 0 {
             // Only commits say something of it: its beginning is shown.
@@ -127,7 +98,7 @@ impl<'a> FileScores<'a> {
 
     /// How much more it is worth that others use what is declared.
     fn centrality(&self, name: Option<&str>, chunk: &RankedChunk, scores: &ChunkScores<'_>) -> f32 {
-        let share = self.search.weights.centrality;
+        let share = self.asked.search.weights.centrality;
         let Some(name) = name.filter(|_| chunk.kind.is_some() && share > 0.0) else { return 1.0 };
         let mut whole = String::new();
         let mut count = 0;
@@ -149,25 +120,26 @@ impl<'a> FileScores<'a> {
             let best = file.chunks.first().map_or(0.0, |(score, _)| *score);
             let mut share = 1.0;
             let mut shown: Vec<u32> = Vec::new();
-            let segment = &self.index.segments[file.segment].segment;
+            let segment = &self.asked.index.segments[file.segment].segment;
             for (score, at) in &file.chunks {
-                if shown.len() >= self.search.hits_of_file_max || best <= 0.0 {
+                if shown.len() >= self.asked.search.hits_of_file_max || best <= 0.0 {
                     break;
                 }
                 let chunk = &segment.chunks[*at as usize];
                 let place = (file.segment, *at);
                 let path = &segment.texts[file.text as usize].path;
-                if self.search.leaves_out.is_some_and(|(left, lines)| {
+                if self.asked.search.leaves_out.is_some_and(|(left, lines)| {
                     left == path && chunk.lines.0 <= lines.1 && lines.0 <= chunk.lines.1
                 }) {
                     continue;
                 }
-                if shown.iter().any(|shown| is_shown_by(segment, self.question, *shown, *at)) {
+                if shown.iter().any(|shown| is_shown_by(segment, self.asked.question, *shown, *at))
+                {
                     continue;
                 }
                 let score = file.score * (score / best) * share;
                 shown.push(*at);
-                share *= self.search.weights.repeated;
+                share *= self.asked.search.weights.repeated;
                 hits.push((segment.hit(*at, score, named.contains(&place)), place));
             }
         }
@@ -175,7 +147,7 @@ impl<'a> FileScores<'a> {
             let by_place = || (&one.path, one.lines).cmp(&(&other.path, other.lines));
             other.score.total_cmp(&one.score).then_with(by_place)
         });
-        hits.truncate(self.search.hits_max);
+        hits.truncate(self.asked.search.hits_max);
         hits
     }
 }

@@ -4,9 +4,11 @@ use std::cmp::Ordering;
 use std::collections::BTreeMap;
 
 use super::commits::CommitScores;
-use super::hits::FileScores;
 use super::scoring::ChunkScores;
+use super::{ChunkPlace, RankedSearch};
+use crate::analysis::FileRole;
 use crate::question::CodeQuestion;
+use crate::ranked::RankedIndex;
 use crate::segment::RankedText;
 use crate::weights::Weights;
 
@@ -18,6 +20,14 @@ const SCORED_EACH: usize = 4;
 /// Where a text is: the place of its segment among all, its number there.
 pub(super) type TextOfSegment = (usize, u32);
 
+/// The files of an index that a question is about.
+#[derive(Clone, Copy)]
+pub(super) struct AskedFiles<'a> {
+    pub(super) index: &'a RankedIndex,
+    pub(super) question: &'a CodeQuestion,
+    pub(super) search: &'a RankedSearch<'a>,
+}
+
 /// A file before it is looked at closely.
 #[derive(Clone, Copy)]
 pub(super) struct RoughFile {
@@ -26,7 +36,7 @@ pub(super) struct RoughFile {
     worth: f32,
     /// What commits say of it, against what they say of others.
     commits_share: f32,
-    /// What that adds.
+    /// What that share adds to its worth.
     pub(super) commits: f32,
     /// What the worth of its chunks is multiplied with for what it has of the question.
     pub(super) coverage: f32,
@@ -65,9 +75,35 @@ impl BestChunks {
     }
 }
 
-// === impl FileScores ===
+// === impl AskedFiles ===
 
-impl FileScores<'_> {
+impl AskedFiles<'_> {
+    pub(super) fn role(&self, place: TextOfSegment) -> FileRole {
+        self.text(place).role
+    }
+
+    /// As [`AskedFiles::prior`], of the chunk at a place.
+    pub(super) fn prior_of(&self, (segment, chunk): ChunkPlace) -> f32 {
+        let chunk = &self.index.segments[segment].segment.chunks[chunk as usize];
+        self.prior(self.role((segment, chunk.text)), chunk.is_test)
+    }
+
+    /// What the score of a chunk is multiplied with for what it is for.
+    pub(super) fn prior(&self, role: FileRole, is_test: bool) -> f32 {
+        let weights = self.search.weights;
+        let test = if self.question.asks_tests { 1.0 } else { weights.test };
+        let prior = match role {
+            FileRole::Source => 1.0,
+            FileRole::Barrel => weights.barrel,
+            FileRole::Test => test,
+            FileRole::Document if self.question.asks_documents => 1.0,
+            FileRole::Document => weights.document,
+            FileRole::Data => weights.data,
+            FileRole::Vendored => weights.vendored,
+        };
+        if is_test && role == FileRole::Source { prior * test } else { prior }
+    }
+
     /// Finds so many files that are wanted, the best first.
     pub(super) fn candidates(
         &self,
