@@ -52,31 +52,36 @@ impl RootSearch {
     }
 
     /// Puts outputs together, each of a search with these arguments.
-    pub fn join(self, outputs: Vec<RootOutput>, arguments: &Map<String, Value>) -> Value {
+    pub fn join(self, mut outputs: Vec<RootOutput>, arguments: &Map<String, Value>) -> Value {
         let mut found: Vec<FoundItem> = Vec::new();
+        for (at, RootOutput { root, output }) in outputs.iter_mut().enumerate() {
+            if let Some(Value::Array(items)) = output.remove(self.list()) {
+                found.extend(items.into_iter().filter_map(|item| FoundItem::of(at, root, item)));
+            }
+        }
+        let counts = |found: &[FoundItem]| found.iter().fold(vec![0; outputs.len()], counted);
+        let before: Vec<u64> = counts(&found);
+        match self {
+            Self::Lines => found.sort_by_key(|item| (PathRank::of(&item.path), item.root)),
+            Self::Files => order_files(&mut found, arguments),
+        }
+        let after = counts(&found);
         let mut joined = Map::new();
         let mut notes = Vec::new();
         for (at, RootOutput { root, output }) in outputs.into_iter().enumerate() {
+            let dropped = before[at] - after[at];
+            // Nothing of such a workspace fits, what it had no room for included.
+            let is_dropped = dropped > 0 && after[at] == 0;
             for (key, value) in output {
                 match (key.as_str(), value) {
-                    (key, Value::Array(items)) if key == self.list() => {
-                        found.extend(
-                            items.into_iter().filter_map(|item| FoundItem::of(at, &root, item)),
-                        );
+                    ("note", Value::String(note)) => {
+                        notes.extend(lasting(&root, &note).filter(|_| !is_dropped));
                     }
-                    ("note", Value::String(note)) => notes.extend(lasting(&root, &note)),
+                    ("total", Value::Number(total)) => {
+                        let total = total.as_u64().filter(|_| !is_dropped).unwrap_or_default();
+                        add(&mut joined, key, total.saturating_sub(dropped).into());
+                    }
                     (_, value) => add(&mut joined, key, value),
-                }
-            }
-        }
-        match self {
-            Self::Lines => found.sort_by_key(|item| (PathRank::of(&item.path), item.root)),
-            Self::Files => {
-                let before = found.len();
-                order_files(&mut found, arguments);
-                let dropped = before - found.len();
-                if let Some(total) = joined.get("total").and_then(Value::as_u64) {
-                    joined.insert("total".to_owned(), total.saturating_sub(dropped as u64).into());
                 }
             }
         }
@@ -161,6 +166,12 @@ impl FoundItem {
         item["path"] = format!("{}/{path}", root.trim_end_matches('/')).into();
         Some(Self { root: at, path, value: item })
     }
+}
+
+/// Counts an item in its workspace.
+fn counted(mut counts: Vec<u64>, item: &FoundItem) -> Vec<u64> {
+    counts[item.root] += 1;
+    counts
 }
 
 /// Orders files as one search would: the best first, and what only looks alike only where nothing fits.
@@ -310,10 +321,13 @@ mod tests {
         assert_eq!(paths(&joined), expected);
         assert_eq!(joined["total"], 4);
         // What only looks alike in one is nothing beside what fits in the other.
-        let both = [output(&["mian.rs"]), output(&["main.rs"])];
+        let mut similar = output(&["mian.rs"]);
+        similar["total"] = 120.into();
+        similar["note"] = "nothing has this name: these names are similar".into();
+        let both = [similar, output(&["main.rs"])];
         let joined = join(RootSearch::Files, both, json!({ "pattern": "main.rs" }));
         assert_eq!(paths(&joined), ["/two/main.rs"]);
-        assert_eq!(joined["total"], 1);
+        assert_eq!((&joined["total"], joined.get("note")), (&json!(1), None));
         let both = [output(&["b.rs"]), output(&["a.rs"])];
         let joined = join(RootSearch::Files, both, json!({ "pattern": "*.rs" }));
         assert_eq!(paths(&joined), ["/one/b.rs", "/two/a.rs"]);
