@@ -27,21 +27,25 @@ pub(crate) struct PageRoom {
 // === impl PageSize ===
 
 impl PageSize {
-    /// As it is; with room for so many bytes where the caller does not say how many entries are wanted.
-    pub(crate) fn with_usual_bytes(self, bytes_max: usize) -> Self {
-        if self.bytes_max == ROOM_UNASKED { Self { bytes_max, ..self } } else { self }
-    }
-
     /// Where the caller does not say how many entries are wanted.
     pub(crate) fn usual(entries_max: usize) -> Self {
         Self { entries_max, bytes_max: ROOM_UNASKED }
     }
 
-    /// Of a caller that may have said how many entries are wanted.
+    /// Where the caller says how many entries are wanted.
+    pub(crate) fn asked(entries_max: usize) -> Self {
+        Self { entries_max, bytes_max: ROOM_ASKED }
+    }
+
+    /// Of a caller that may have said how many entries are wanted. One that names no more than the default did
+    /// not: clients fill in the defaults of a schema.
     pub(crate) fn of(limit: Option<u64>, default: u64, max: u64) -> Self {
         let entries = limit.unwrap_or(default).min(max);
-        let usual = Self::usual(usize::try_from(entries).expect("the bound is small"));
-        if limit.is_some() { Self { bytes_max: ROOM_ASKED, ..usual } } else { usual }
+        let entries_max = usize::try_from(entries).expect("the bound is small");
+        match limit {
+            Some(limit) if limit > default => Self::asked(entries_max),
+            _ => Self::usual(entries_max),
+        }
     }
 }
 
@@ -102,7 +106,9 @@ mod tests {
         let size = |limit| PageSize::of(limit, 50, 1_000);
         let page = |entries_max, bytes_max| PageSize { entries_max, bytes_max };
         assert_eq!(size(None), page(50, ROOM_UNASKED));
-        assert_eq!(size(Some(50)), page(50, ROOM_ASKED));
+        assert_eq!(size(Some(9)), page(9, ROOM_UNASKED));
+        assert_eq!(size(Some(50)), page(50, ROOM_UNASKED), "the default, filled in by a client");
+        assert_eq!(size(Some(51)), page(51, ROOM_ASKED));
         assert_eq!(size(Some(u64::MAX)), page(1_000, ROOM_ASKED));
     }
 }

@@ -9,6 +9,8 @@ use crate::result_page::{PageRoom, PageSize};
 use crate::tools::file_search::{FILES_MAX, PathQuery};
 use crate::tools::grep_search::{COUNTED_MAX, LIMIT_DEFAULT, LIMIT_MAX};
 
+/// Most bytes of the notes of workspaces in a result, so that it stays within what is beside the entries of a page.
+const NOTES_BYTES_MAX: usize = 500;
 /// Parameters that say which part of one workspace's result is wanted.
 const OF_ONE_ROOT: [&str; 3] = ["path", "offset", "output"];
 
@@ -50,30 +52,36 @@ impl RootSearch {
     }
 
     /// Puts outputs together, each of a search with these arguments.
-    pub fn join(self, outputs: Vec<RootOutput>, arguments: &Map<String, Value>) -> Value {
+    pub fn join(self, mut outputs: Vec<RootOutput>, arguments: &Map<String, Value>) -> Value {
         let mut found: Vec<FoundItem> = Vec::new();
-        let mut joined = Map::new();
-        for (at, RootOutput { root, output }) in outputs.into_iter().enumerate() {
-            for (key, value) in output {
-                match (key.as_str(), value) {
-                    (key, Value::Array(items)) if key == self.list() => {
-                        found.extend(
-                            items.into_iter().filter_map(|item| FoundItem::of(at, &root, item)),
-                        );
-                    }
-                    ("note", Value::String(note)) => add_note(&mut joined, &root, &note),
-                    (_, value) => add(&mut joined, key, value),
-                }
+        for (at, RootOutput { root, output }) in outputs.iter_mut().enumerate() {
+            if let Some(Value::Array(items)) = output.remove(self.list()) {
+                found.extend(items.into_iter().filter_map(|item| FoundItem::of(at, root, item)));
             }
         }
+        let counts = |found: &[FoundItem]| found.iter().fold(vec![0; outputs.len()], counted);
+        let before: Vec<u64> = counts(&found);
         match self {
             Self::Lines => found.sort_by_key(|item| (PathRank::of(&item.path), item.root)),
-            Self::Files => {
-                let before = found.len();
-                order_files(&mut found, arguments);
-                let dropped = before - found.len();
-                if let Some(total) = joined.get("total").and_then(Value::as_u64) {
-                    joined.insert("total".to_owned(), total.saturating_sub(dropped as u64).into());
+            Self::Files => order_files(&mut found, arguments),
+        }
+        let after = counts(&found);
+        let mut joined = Map::new();
+        let mut notes = Vec::new();
+        for (at, RootOutput { root, output }) in outputs.into_iter().enumerate() {
+            let dropped = before[at] - after[at];
+            // Nothing of such a workspace fits, what it had no room for included.
+            let is_dropped = dropped > 0 && after[at] == 0;
+            for (key, value) in output {
+                match (key.as_str(), value) {
+                    ("note", Value::String(note)) => {
+                        notes.extend(lasting(&root, &note).filter(|_| !is_dropped));
+                    }
+                    ("total", Value::Number(total)) => {
+                        let total = total.as_u64().filter(|_| !is_dropped).unwrap_or_default();
+                        add(&mut joined, key, total.saturating_sub(dropped).into());
+                    }
+                    (_, value) => add(&mut joined, key, value),
                 }
             }
         }
@@ -90,6 +98,12 @@ impl RootSearch {
             joined.insert("total_matches".to_owned(), COUNTED_MAX.into());
             joined.insert("truncated".to_owned(), true.into());
         }
+        let total = joined.get(self.total()).and_then(Value::as_u64);
+        let rest = total.and_then(|total| self.rest(items.len() as u64, total));
+        let notes: Vec<String> = rest.into_iter().chain(bounded(notes)).collect();
+        if !notes.is_empty() {
+            joined.insert("note".to_owned(), notes.join("; ").into());
+        }
         joined.insert(self.list().to_owned(), Value::Array(items));
         Value::Object(joined)
     }
@@ -102,6 +116,26 @@ impl RootSearch {
                 PageSize::of(limit, LIMIT_DEFAULT, LIMIT_MAX)
             }
             Self::Files => PageSize::usual(FILES_MAX),
+        }
+    }
+
+    /// Says how to see what is not returned: several workspaces have no further page.
+    fn rest(self, shown: u64, total: u64) -> Option<String> {
+        let how = match self {
+            Self::Lines => "make the pattern more exact, give a `fileType`, raise `limit`",
+            Self::Files => "make the pattern longer, give a `fileType`",
+        };
+        let what = self.list();
+        (shown < total).then(|| {
+            format!("{shown} of {total} {what}: {how}, or search one workspace for the rest")
+        })
+    }
+
+    /// The key of how many there are.
+    fn total(self) -> &'static str {
+        match self {
+            Self::Lines => "total_matches",
+            Self::Files => "total",
         }
     }
 
@@ -134,6 +168,12 @@ impl FoundItem {
     }
 }
 
+/// Counts an item in its workspace.
+fn counted(mut counts: Vec<u64>, item: &FoundItem) -> Vec<u64> {
+    counts[item.root] += 1;
+    counts
+}
+
 /// Orders files as one search would: the best first, and what only looks alike only where nothing fits.
 fn order_files(found: &mut Vec<FoundItem>, arguments: &Map<String, Value>) {
     // Each search compiled it: there is one.
@@ -163,19 +203,28 @@ fn add(joined: &mut Map<String, Value>, key: String, value: Value) {
     joined.insert(key, sum);
 }
 
-fn add_note(joined: &mut Map<String, Value>, root: &str, note: &str) {
-    // Several workspaces have no further page.
-    let lasting: Vec<&str> = note.split("; ").filter(|part| !part.contains("`offset`")).collect();
-    if lasting.is_empty() {
-        return;
-    }
-    let note = lasting.join("; ");
-    let known = joined.get("note").and_then(Value::as_str);
-    let note = match known {
-        Some(known) => format!("{known}; {root}: {note}"),
-        None => format!("{root}: {note}"),
+/// What a note of one workspace says that is so for several: not which page comes next.
+fn lasting(root: &str, note: &str) -> Option<String> {
+    let parts: Vec<&str> = note.split("; ").filter(|part| !part.contains("`offset`")).collect();
+    (!parts.is_empty()).then(|| format!("{root}: {}", parts.join("; ")))
+}
+
+/// As many notes as have room, and how many have none.
+fn bounded(mut notes: Vec<String>) -> Vec<String> {
+    let mut bytes = 0;
+    let fits = |note: &&String| {
+        bytes += note.len();
+        bytes <= NOTES_BYTES_MAX
     };
-    joined.insert("note".to_owned(), note.into());
+    let kept = notes.iter().take_while(fits).count();
+    let left_out = notes.len() - kept;
+    notes.truncate(kept);
+    if left_out > 0 {
+        notes.push(format!(
+            "notes that are left out: {left_out}; search one workspace to see its own"
+        ));
+    }
+    notes
 }
 
 #[cfg(test)]
@@ -202,7 +251,8 @@ mod tests {
         let two = json!({
             "matches": [{ "path": "src/b.rs", "line": 9 }, { "path": "README.md", "line": 1 }],
             "total_matches": 7, "files_matched": 3, "files_searched": 6, "truncated": true,
-            "skipped": { "ignored": 2, "denied": 4 }, "note": "2 of 7 matches",
+            "skipped": { "ignored": 2, "denied": 4 },
+            "note": "2 of 7 matches: raise `limit`, or continue with `offset` 2; 4 not searched",
         });
         let joined = join(RootSearch::Lines, [one, two], json!({ "pattern": "x", "limit": 3 }));
         assert_eq!(
@@ -214,7 +264,9 @@ mod tests {
                     { "path": "/one/tests/a.rs", "line": 1 },
                 ],
                 "total_matches": 9, "files_matched": 5, "files_searched": 11, "truncated": true,
-                "skipped": { "ignored": 3, "denied": 4 }, "note": "/two: 2 of 7 matches",
+                "skipped": { "ignored": 3, "denied": 4 },
+                "note": "3 of 9 matches: make the pattern more exact, give a `fileType`, raise `limit`, \
+                         or search one workspace for the rest; /two: 4 not searched",
             })
         );
     }
@@ -223,13 +275,23 @@ mod tests {
     fn what_is_put_together_has_no_more_than_one_search() {
         let output = |list: &str, name: &str, count: usize| {
             let one = |n| json!({ "path": format!("{name}/{n:03}/{}.rs", "é".repeat(100)) });
-            json!({ list: (0..count).map(one).collect::<Vec<_>>(), "truncated": false })
+            let total = if list == "files" { "total" } else { "total_matches" };
+            let items: Vec<_> = (0..count).map(one).collect();
+            json!({ list: items, total: count, "truncated": false, "note": "é".repeat(200) })
         };
         let joined = |search: RootSearch, list: &str, count: usize, arguments: Value| {
             let both = [output(list, "a", count), output(list, "b", count)];
             let joined = join(search, both, arguments);
             let bytes = joined.to_string().len();
-            (joined[list].as_array().unwrap().len(), joined["truncated"] == true, bytes)
+            let (shown, is_cut) =
+                (joined[list].as_array().unwrap().len(), joined["truncated"] == true);
+            let note = joined["note"].as_str().unwrap();
+            let rest = format!("{shown} of {} {list}: ", 2 * count);
+            assert_eq!(note.starts_with(&rest), is_cut, "{note}");
+            assert!(
+                note.ends_with("notes that are left out: 1; search one workspace to see its own")
+            );
+            (shown, is_cut, bytes)
         };
         let lines = |arguments| joined(RootSearch::Lines, "matches", 70, arguments);
         assert!(matches!(lines(json!({ "pattern": "x" })), (50, true, _)));
@@ -258,10 +320,13 @@ mod tests {
         assert_eq!(paths(&joined), expected);
         assert_eq!(joined["total"], 4);
         // What only looks alike in one is nothing beside what fits in the other.
-        let both = [output(&["mian.rs"]), output(&["main.rs"])];
+        let mut similar = output(&["mian.rs"]);
+        similar["total"] = 120.into();
+        similar["note"] = "nothing has this name: these names are similar".into();
+        let both = [similar, output(&["main.rs"])];
         let joined = join(RootSearch::Files, both, json!({ "pattern": "main.rs" }));
         assert_eq!(paths(&joined), ["/two/main.rs"]);
-        assert_eq!(joined["total"], 1);
+        assert_eq!((&joined["total"], joined.get("note")), (&json!(1), None));
         let both = [output(&["b.rs"]), output(&["a.rs"])];
         let joined = join(RootSearch::Files, both, json!({ "pattern": "*.rs" }));
         assert_eq!(paths(&joined), ["/one/b.rs", "/two/a.rs"]);
@@ -285,7 +350,9 @@ mod tests {
         let both = [output(&many, 150, note), output(&many, 100, "more")];
         let joined = join(RootSearch::Files, both, json!({ "pattern": "*.rs" }));
         assert_eq!(joined["files"].as_array().unwrap().len(), 100);
-        assert_eq!((&joined["total"], &joined["note"]), (&json!(250), &json!("/two: more")));
+        let note = "100 of 250 files: make the pattern longer, give a `fileType`, or search one \
+                    workspace for the rest; /two: more";
+        assert_eq!((&joined["total"], &joined["note"]), (&json!(250), &json!(note)));
         assert_eq!(joined["truncated"], true);
     }
 }

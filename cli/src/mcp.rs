@@ -2,6 +2,7 @@
 
 mod backend;
 mod calling;
+mod fault;
 mod native;
 mod standard_input;
 mod standard_streams;

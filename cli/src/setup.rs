@@ -23,6 +23,8 @@ use super::{Session, diff, prompt, table, text};
 
 /// Most bytes that are shown of one line of a diff.
 const LINE_BYTES_MAX: usize = 1_000;
+/// So much of a long line is shown before what changes.
+const LEAD_BYTES: usize = 200;
 /// Variables that say where moss's files are, and where they are in the home directory without.
 const DIRECTORIES: [(&str, &str); 3] = [
     ("XDG_CACHE_HOME", ".cache"),
@@ -312,17 +314,39 @@ fn show(session: &Session, path: &Path, before: Option<&str>, after: Option<&str
     session.ui.note(&format!("{}\n{}", shown(path), diff::colored(&cut_lines(&shown_diff.text))));
 }
 
-/// Cuts what is too long to be read: programs write files of one line. What stays of such a line is its beginning.
+/// Cuts what is too long to be read: programs write files of one line. What stays of such a line is where it
+/// first differs from the one it replaces, or its beginning: what a person agrees to is shown.
 fn cut_lines(diff: &str) -> String {
+    let signed = |sign: char| diff.lines().filter_map(move |line| line.strip_prefix(sign));
+    let starts: Vec<usize> = signed('-').zip(signed('+')).map(shown_from).collect();
+    let (mut removed, mut added) = (starts.iter(), starts.iter());
     let mut cut = String::new();
     for line in diff.split_inclusive('\n') {
-        let end = line.floor_char_boundary(LINE_BYTES_MAX);
-        cut.push_str(&line[..end]);
-        if end < line.len() {
-            cut.push_str(&format!("… ({} bytes)\n", line.len()));
+        let start = match line.chars().next() {
+            Some('-') => removed.next(),
+            Some('+') => added.next(),
+            _ => None,
+        };
+        let text = line.trim_end_matches('\n');
+        let (sign, text) = text.split_at(text.ceil_char_boundary(1));
+        if text.len() <= LINE_BYTES_MAX {
+            cut.push_str(line);
+            continue;
         }
+        let start = text.floor_char_boundary(start.map_or(0, |start| *start));
+        let end = text.floor_char_boundary(start + LINE_BYTES_MAX);
+        let [before, after] =
+            [start > 0, end < text.len()].map(|is_cut| if is_cut { "…" } else { "" });
+        let shown = &text[start..end];
+        cut.push_str(&format!("{sign}{before}{shown}{after} ({} bytes)\n", text.len()));
     }
     cut
+}
+
+/// Where the part of a long line begins that is shown: a little before its first difference.
+fn shown_from((before, after): (&str, &str)) -> usize {
+    let same = before.bytes().zip(after.bytes()).take_while(|(one, other)| one == other).count();
+    same.saturating_sub(LEAD_BYTES)
 }
 
 fn shown(path: &Path) -> String {
@@ -360,7 +384,22 @@ mod tests {
         let short = format!("+{}\n", "a".repeat(LINE_BYTES_MAX - 2));
         let long = format!("-{}\n", "é".repeat(LINE_BYTES_MAX));
         let cut = cut_lines(&format!("@@ @@\n{short}{long} end"));
-        let shown = format!("-{}… (2002 bytes)\n", "é".repeat(LINE_BYTES_MAX / 2 - 1));
+        let shown = format!("-{}… (2000 bytes)\n", "é".repeat(LINE_BYTES_MAX / 2));
         assert_eq!(cut, format!("@@ @@\n{short}{shown} end"));
+    }
+
+    #[test]
+    fn of_a_line_that_is_replaced_the_change_is_shown() {
+        let line = |entry: &str| format!("{}{entry}{}", "é".repeat(700), "x".repeat(900));
+        let diff = format!("--- a/f\n+++ b/f\n@@ @@\n-{}\n+{}\n", line("old"), line("new"));
+        let shown = |entry: &str| {
+            format!("…{}{entry}{}… (2303 bytes)\n", "é".repeat(LEAD_BYTES / 2), "x".repeat(797))
+        };
+        let expected = format!("--- a/f\n+++ b/f\n@@ @@\n-{}+{}", shown("old"), shown("new"));
+        assert_eq!(cut_lines(&diff), expected);
+        // A line that grows at its end.
+        let short = "a".repeat(LINE_BYTES_MAX);
+        let cut = cut_lines(&format!("-{short}\n+{short}b\n"));
+        assert!(cut.ends_with("ab (1001 bytes)\n"), "{cut}");
     }
 }

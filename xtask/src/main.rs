@@ -112,7 +112,10 @@ fn run(arguments: &[String]) -> Result<()> {
         ["test", "--", rest @ ..] => test::run(&layout, TestExtent::Usual, rest),
         ["test", "all"] => test::run(&layout, TestExtent::Everything, &[]),
         ["test", "all", "--", rest @ ..] => test::run(&layout, TestExtent::Everything, rest),
-        ["conformance"] => conformance::run(&layout, test::FEATURES),
+        ["conformance"] => {
+            let packages = conformance::install(&layout)?;
+            conformance::run(&layout, test::FEATURES, &packages)
+        }
         ["lint"] => lint::run(&layout),
         ["ci"] => {
             lint::run(&layout)?;

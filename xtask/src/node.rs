@@ -49,8 +49,7 @@ pub(crate) fn install(source: &Path, target: &Path) -> Result<PathBuf> {
 }
 
 fn check_node() -> Result<()> {
-    let version = Command::new("node").arg("--version").output().ok();
-    let major = version.and_then(|output| major(&String::from_utf8_lossy(&output.stdout)));
+    let major = version(Path::new("node"));
     let npm = Command::new("npm").arg("--version").output();
     let has_npm = npm.is_ok_and(|output| output.status.success());
     if major.is_none_or(|major| major < NODE_MIN) || !has_npm {
@@ -61,6 +60,12 @@ fn check_node() -> Result<()> {
         );
     }
     Ok(())
+}
+
+/// The major version of a Node.js; none where there is none.
+pub(crate) fn version(node: &Path) -> Option<u32> {
+    let output = Command::new(node).arg("--version").output().ok()?;
+    major(&String::from_utf8_lossy(&output.stdout))
 }
 
 /// The major version in a text like `v20.1.0`.

@@ -56,6 +56,8 @@ pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Re
     let node_modules = node::modules(layout)?;
     let mcp_modules = node::install(&layout.mcp_clients(), &layout.mcp_environment())?;
     let check_modules = node::install(&layout.check_packages(), &layout.check_environment())?;
+    // The suite has no part of the tests that arguments pick.
+    let suite_packages = arguments.is_empty().then(|| conformance::install(layout)).transpose()?;
     let features = extent.features();
     artifacts::daemon_beside_tests(layout, features)?;
 
@@ -92,7 +94,8 @@ pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Re
     }
     // A tour that ends early hides no test that failed: what failed is reported last.
     let tour = if arguments.is_empty() { demo::check(layout) } else { Ok(()) };
-    let suite = if arguments.is_empty() { conformance::run(layout, features) } else { Ok(()) };
+    let suite =
+        suite_packages.map_or(Ok(()), |packages| conformance::run(layout, features, &packages));
     let TestTally { programs, passed, failed, ignored, broken } = tally;
     println!(
         "\nmoss: {passed} passed, {failed} failed, {ignored} ignored \

@@ -6,7 +6,6 @@ mod letters;
 mod query;
 mod rank;
 mod scan;
-mod typo;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -63,7 +62,8 @@ pub(crate) struct FileSearch {
     /// `searchPath` true, is seen from there. Default: the whole workspace.
     #[schemars(extend("x-extra" = true))]
     path: Option<String>,
-    /// Files to pass over before the first that is returned. Default: 0.
+    /// Files to pass over before the first that is returned; that of the next page is this one plus the number of
+    /// those returned. Default: 0.
     #[serde(default)]
     #[schemars(extend("x-extra" = true))]
     offset: u64,

@@ -49,7 +49,7 @@ fn default_context() -> u64 {
 /// back-references; special characters in plain text need a backslash (`foo\(`). A match lies
 /// within one line, unless the pattern says `\n`. What ignore files such as `.gitignore` name,
 /// binary files and files that the policy closes are left out and counted in `skipped`. A line
-/// that an earlier match shows as context is not shown again. Without `limit` a result has no more than 24,000
+/// that an earlier match shows as context is not shown again. Without a `limit` above 50 a result has no more than 24,000
 /// bytes; `note` says the `offset` to continue with. To find files by name, use file_search; to see more of a
 /// file, use read_file.
 #[derive(Deserialize, JsonSchema)]
@@ -63,7 +63,8 @@ pub(crate) struct GrepSearch {
     /// Whether upper and lower case differ. Default: false.
     #[serde(default)]
     case_sensitive: bool,
-    /// Most matches to return, up to 1,000; all are counted. Default: 50, as far as 24,000 bytes hold them.
+    /// Most matches to return, up to 1,000; all are counted. Default: 50. Up to 50, as far as 24,000
+    /// bytes hold them.
     #[schemars(with = "u64", range(min = 1, max = 1000), extend("default" = LIMIT_DEFAULT))]
     #[serde(default)]
     limit: Option<u64>,
@@ -84,7 +85,8 @@ pub(crate) struct GrepSearch {
     #[serde(default)]
     #[schemars(extend("x-extra" = true))]
     multiline: bool,
-    /// Matches, or files, to pass over before the first that is returned, up to 1,000. Default: 0.
+    /// Matches, or files, to pass over before the first that is returned, up to 1,000; that of the next page is
+    /// this one plus the number of those returned. Default: 0.
     #[serde(default)]
     #[schemars(range(max = 1000), extend("x-extra" = true))]
     offset: u64,
@@ -160,14 +162,19 @@ fn note(hits: &Hits, visited: &Visited, page: HitPage, has_types: bool) -> Optio
     let (shown, found) = (hits.shown(), hits.found());
     let what = if page.view == HitView::Matches { "matches" } else { "files" };
     let (first, next) = (page.offset + 1, page.offset + shown);
-    let can_continue = found > next as u64 && next as u64 <= OFFSET_MAX;
+    let more = match found > next as u64 {
+        true if next as u64 <= OFFSET_MAX => extent::continued(next),
+        true => ": make the pattern more exact, or give a `fileType` or a `path`".to_owned(),
+        false => String::new(),
+    };
     if hits.is_counted_out() {
         notes.push(format!(
-            "{shown} {what}, and more than {COUNTED_MAX} matches, where counting ended: make the \
-             pattern more exact"
+            "more than {COUNTED_MAX} matches, where counting ended: make the pattern more exact"
         ));
+        if shown > 0 {
+            notes.push(format!("{what} {first} to {next}{more}"));
+        }
     } else if page.offset > 0 && shown > 0 {
-        let more = if can_continue { extent::continued(next) } else { String::new() };
         notes.push(format!("{what} {first} to {next} of {found}{more}"));
     } else if page.offset > 0 {
         notes.push(format!("there are {found} {what}: `offset` passes over all of them"));

@@ -18,7 +18,7 @@ use crate::extent::{self, without_slash};
 use crate::result_page::{PageRoom, PageSize};
 
 /// Most entries of one result.
-const ENTRIES_MAX: u64 = 1_000;
+const ENTRIES_MAX: usize = 1_000;
 /// Most bytes of the entries of one result where no limit is named: with what is beside them 48,000, as of a file
 /// that is read. A directory of some 500 entries comes whole.
 const ROOM_UNASKED: usize = 47_000;
@@ -61,7 +61,8 @@ pub(crate) struct ListDirectory {
     /// Most entries to return, up to 1,000; all are counted. Default: as many of them as 48,000 bytes hold.
     #[schemars(range(min = 1, max = 1000), extend("x-extra" = true))]
     limit: Option<u64>,
-    /// Entries to pass over before the first that is returned. Default: 0.
+    /// Entries to pass over before the first that is returned; that of the next page is this one plus the number
+    /// of those returned. Default: 0.
     #[serde(default)]
     #[schemars(extend("x-extra" = true))]
     offset: u64,
@@ -151,7 +152,7 @@ impl Tool for ListDirectory {
         };
         let page = EntryPage {
             offset: usize::try_from(self.offset).unwrap_or(usize::MAX),
-            size: PageSize::of(self.limit, ENTRIES_MAX, ENTRIES_MAX).with_usual_bytes(ROOM_UNASKED),
+            size: self.page_size(),
         };
         let names = Arc::clone(listing.names());
         let sort = move || {
@@ -171,6 +172,17 @@ impl Tool for ListDirectory {
             note: note(names.is_truncated(), page.offset, entries.len(), total),
             entries,
         })
+    }
+}
+
+impl ListDirectory {
+    fn page_size(&self) -> PageSize {
+        match self.limit {
+            Some(limit) => {
+                PageSize::asked(usize::try_from(limit).unwrap_or(usize::MAX).min(ENTRIES_MAX))
+            }
+            None => PageSize { entries_max: ENTRIES_MAX, bytes_max: ROOM_UNASKED },
+        }
     }
 }
 
@@ -199,10 +211,14 @@ fn sorted(
 }
 
 fn note(walk_ended: bool, offset: usize, shown: usize, total: usize) -> Option<String> {
-    if walk_ended {
-        return Some(format!("{}: list a directory further down", extent::ended()));
-    }
     let next = offset.saturating_add(shown);
+    if walk_ended {
+        let more = if next < total { extent::continued(next) } else { String::new() };
+        let ended = extent::ended();
+        return Some(format!(
+            "{ended}: list a directory further down; {shown} of {total} entries{more}"
+        ));
+    }
     if offset > 0 && shown == 0 {
         return Some(format!("there are {total} entries: `offset` passes over all of them"));
     }

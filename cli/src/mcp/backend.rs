@@ -7,8 +7,8 @@ use std::time::Duration;
 use moss_catalog::{Format, Language, ListedSchema};
 use moss_dispatch::Reason;
 use moss_mcp::{
-    BackendOpener, CallFault, CallNote, CommandArtifact, DeniedEffect, QuestionShown, ReplyChange,
-    ToolBackend, ToolUse, UseReply,
+    BackendOpener, CallFault, CallNote, CommandArtifact, DeniedEffect, ReplyChange, ToolBackend,
+    ToolUse, UseReply,
 };
 use moss_model_bridge::{Registry, behaviour_notes};
 use moss_proto::v1;
@@ -17,6 +17,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::AbortHandle;
 
+use super::fault::{of_cli, of_denial, of_failure};
 use super::workspace::WorkspaceHints;
 use super::{calling, native};
 use crate::client::{Client, Entrance, NamedDaemon, NeededTools, RequestFailure, SocketIdentity};
@@ -196,7 +197,11 @@ impl DaemonTools {
     /// Makes a fault of a request that failed; where the daemon is gone, the next one looks for another.
     async fn fault(&self, client: &Arc<Client>, failure: RequestFailure) -> CallFault {
         let is_gone = failure.is(Reason::DaemonUnreachable);
-        let fault = of_failure(failure, client.is_alone());
+        let mut fault = of_failure(failure, client.is_alone());
+        // What a form would say could not be done.
+        if let Some(question) = fault.question.as_mut().filter(|_| !client.has_approver()) {
+            question.is_for_forms = false;
+        }
         if is_gone {
             self.lost(client).await;
         }
@@ -294,10 +299,11 @@ impl DaemonTools {
     }
 
     async fn record_denial(&self, request: ToolUse, denied: DeniedEffect) -> CallFault {
-        match self.client().await {
+        let fault = match self.client().await {
             Ok(client) => self.fault(&client, calling::deny(&client, &request, denied).await).await,
             Err(error) => of_cli(&error),
-        }
+        };
+        of_denial(fault)
     }
 
     async fn call_tool(
@@ -363,37 +369,4 @@ fn reply(result: v1::CallResult) -> UseReply {
         digest: result.digest,
         history: result.history,
     }
-}
-
-/// Makes a fault of a request that failed. `is_alone` means that nobody else reaches the daemon.
-fn of_failure(failure: RequestFailure, is_alone: bool) -> CallFault {
-    let code = failure.code();
-    let hint = match code.as_str() {
-        "confirmation_required" if is_alone => {
-            "ask the person to approve it in moss, which takes `moss serve` in the project; then send the \
-             same call again"
-        }
-        "confirmation_required" => {
-            "ask the person to approve it in moss, then send the same call again"
-        }
-        "daemon_unreachable" => "send the call again: moss looks for another daemon",
-        "request_too_large" => {
-            "send less at once: create the file with the first part of the text, then insert the others"
-        }
-        "queue_full" | "calls_too_large" | "confirmations_full" => "try again in a moment",
-        _ => "",
-    };
-    let mut fault = CallFault::new(code, failure.message).hint(hint);
-    fault.question = failure.confirmation.map(|asked| {
-        let is_for_forms = calling::is_for_forms(&asked);
-        let session_rule = calling::session_rule(&asked);
-        let (text, digest) = (calling::shown(&asked), asked.digest);
-        Box::new(QuestionShown { text, digest, is_for_forms, session_rule })
-    });
-    fault
-}
-
-fn of_cli(error: &CliError) -> CallFault {
-    let view = &error.error;
-    CallFault::new(&view.code, &view.message).hint(view.hint.clone().unwrap_or_default())
 }

@@ -25,6 +25,7 @@ mod segment;
 mod shape;
 mod shown;
 mod stem;
+pub mod typo;
 mod vectors;
 mod weights;
 mod words;

@@ -4,8 +4,8 @@ use moss_sdk::{ErrorCode, ToolError};
 
 use super::ascii::AsciiPattern;
 use super::rank::{self, MatchClass, PathChars, PathText, Rank};
-use super::typo;
 use crate::wildcards::Wildcards;
+use moss_ranking::typo;
 
 /// Longest pattern, in bytes.
 const PATTERN_BYTES_MAX: usize = 1_000;

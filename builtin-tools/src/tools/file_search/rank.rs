@@ -1,6 +1,6 @@
 //! How well the name of a file fits what somebody remembers of it. Pure.
 
-use super::typo;
+use moss_ranking::typo;
 
 /// Scattered letters fit where what stands between them costs at most so much for each of them.
 const LETTER_COST_MAX: usize = 4;

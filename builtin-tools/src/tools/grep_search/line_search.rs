@@ -37,7 +37,7 @@ impl LineSearch {
         }
         let pattern = Pattern::compile(&query.pattern, query.case_sensitive, false)?;
         let types = query.file_types.as_deref().map(FileTypes::parse).transpose()?;
-        let size = PageSize::of(Some(lines_max), LIMIT_MAX, LIMIT_MAX);
+        let size = PageSize::asked(query.lines_max as usize);
         let page = HitPage { view: HitView::Matches, offset: 0, size, context_lines: 0 };
         Ok(Self(Hits::new(pattern, types, page)))
     }

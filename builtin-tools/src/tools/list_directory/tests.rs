@@ -228,3 +228,11 @@ fn a_limit_that_is_named_has_as_much_as_it_says() {
     assert_eq!(output["entries"].as_array().unwrap().len(), ENTRIES_MAX);
     assert_eq!(output["truncated"], false);
 }
+
+#[test]
+fn where_a_walk_ended_there_are_pages_too() {
+    let note = super::note(true, 3, 3, 7).unwrap();
+    assert!(note.ends_with("; 3 of 7 entries: continue with `offset` 6"), "{note}");
+    let note = super::note(true, 6, 1, 7).unwrap();
+    assert!(note.ends_with("; 1 of 7 entries"), "{note}");
+}

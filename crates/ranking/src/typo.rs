@@ -7,7 +7,7 @@ const TYPED_CHARS_MAX: usize = 100;
 
 /// How many wrong characters are forgiven in a part of a name or path; none where it is too short, or
 /// so long that the comparison would take long.
-pub(super) fn part_errors_max(typed: &[char]) -> Option<usize> {
+pub fn part_errors_max(typed: &[char]) -> Option<usize> {
     if typed.len() > TYPED_CHARS_MAX {
         return None;
     }
@@ -16,7 +16,7 @@ pub(super) fn part_errors_max(typed: &[char]) -> Option<usize> {
 
 /// How many characters are wrong, missing, too many or in turned order in the stretch of a text that
 /// fits best; none where that are more than `errors_max`.
-pub(super) fn errors_in_stretch(text: &[char], typed: &[char], errors_max: usize) -> Option<usize> {
+pub fn errors_in_stretch(text: &[char], typed: &[char], errors_max: usize) -> Option<usize> {
     // One column for each character of the text: the errors of what was typed up to a row, in a stretch
     // that ends there. A stretch may start anywhere: the first row is 0.
     let rows = typed.len() + 1;
@@ -47,14 +47,14 @@ pub(super) fn errors_in_stretch(text: &[char], typed: &[char], errors_max: usize
 }
 
 /// The characters of ASCII in a text, a bit for each.
-pub(super) fn ascii_set(text: &[char]) -> u128 {
+pub fn ascii_set(text: &[char]) -> u128 {
     let ascii = text.iter().filter(|c| c.is_ascii());
     ascii.fold(0, |set, c| set | 1 << u32::from(c.to_ascii_lowercase()))
 }
 
 /// Whether a text may hold what was typed with so many errors: surely not where this says no, since each
 /// character that it lacks is an error.
-pub(super) fn may_resemble(text: &str, typed: u128, errors_max: usize) -> bool {
+pub fn may_resemble(text: &str, typed: u128, errors_max: usize) -> bool {
     if !text.is_ascii() {
         // Characters that are not ASCII may have a lower case that is.
         return true;
@@ -65,7 +65,7 @@ pub(super) fn may_resemble(text: &str, typed: u128, errors_max: usize) -> bool {
 
 /// Whether a name may have about so many characters, with its extension or without: surely not where
 /// this says no.
-pub(super) fn may_be_as_long(name: &str, chars: usize, errors_max: usize) -> bool {
+pub fn may_be_as_long(name: &str, chars: usize, errors_max: usize) -> bool {
     if !name.is_ascii() {
         return true;
     }

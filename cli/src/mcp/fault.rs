@@ -1,0 +1,72 @@
+//! Why a call over MCP did not run, and what to do next, from what the daemon said.
+
+use moss_dispatch::Reason;
+use moss_mcp::{CallFault, QuestionShown};
+
+use super::calling;
+use crate::client::RequestFailure;
+use crate::error::CliError;
+
+/// Makes a fault of a request that failed. `is_alone` means that nobody else reaches the daemon.
+pub(super) fn of_failure(failure: RequestFailure, is_alone: bool) -> CallFault {
+    let code = failure.code();
+    let hint = match code.as_str() {
+        "confirmation_required" if is_alone => {
+            "ask the person to approve it in moss, which takes `moss serve` in the project; then send the \
+             same call again"
+        }
+        "confirmation_required" => {
+            "ask the person to approve it in moss, then send the same call again"
+        }
+        "daemon_unreachable" => "send the call again: moss looks for another daemon",
+        "request_too_large" => {
+            "send less at once: create the file with the first part of the text, then insert the others"
+        }
+        "queue_full" | "calls_too_large" | "confirmations_full" => "try again in a moment",
+        _ => "",
+    };
+    let mut fault = CallFault::new(code, failure.message).hint(hint);
+    fault.question = failure.confirmation.map(|asked| {
+        let is_for_forms = calling::is_for_forms(&asked);
+        let session_rule = calling::session_rule(&asked);
+        let (text, digest) = (calling::shown(&asked), asked.digest);
+        Box::new(QuestionShown { text, digest, is_for_forms, session_rule })
+    });
+    fault
+}
+
+/// How a call ends that the person denied. The no stands, whatever became of its record: nobody is to send the
+/// call again or to ask for another decision.
+pub(super) fn of_denial(fault: CallFault) -> CallFault {
+    let denied = RequestFailure::new(Reason::DeniedByPerson, "").code();
+    if fault.code == denied {
+        return fault;
+    }
+    let message = format!(
+        "the person denied it; nothing was changed, and it is not recorded: {}",
+        fault.message
+    );
+    CallFault::new(denied, message)
+}
+
+pub(super) fn of_cli(error: &CliError) -> CallFault {
+    let view = &error.error;
+    CallFault::new(&view.code, &view.message).hint(view.hint.clone().unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_no_stands_whatever_became_of_its_record() {
+        for reason in [Reason::DaemonUnreachable, Reason::ConfirmationRequired, Reason::QueueFull] {
+            let fault = of_failure(RequestFailure::new(reason, "why"), false);
+            assert!(!fault.hint.is_empty());
+            let message = "the person denied it; nothing was changed, and it is not recorded: why";
+            assert_eq!(of_denial(fault), CallFault::new("denied_by_person", message));
+        }
+        let denied = CallFault::new("denied_by_person", "a person said no").hint("ask why");
+        assert_eq!(of_denial(denied.clone()), denied);
+    }
+}
