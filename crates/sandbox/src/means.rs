@@ -197,9 +197,8 @@ impl Means {
         let hidden_sockets = plan.hidden_sockets();
         let is_kept_in = command.profile != Profile::DangerFull && self.tier > Tier::None;
         let has_rules = is_kept_in && self.has_landlock;
-        let KeeperStart { launch, temporary, private, mut unmasked, layer, identities } =
+        let KeeperStart { launch, temporary, private, unmasked, layer, identities } =
             self.keeper_start(command, &mut plan, has_rules, ends)?;
-        unmasked.extend(plan.unmasked());
         environment.variables.insert("TMPDIR".into(), temporary.into());
         plan.compare_loose(command);
         let (snapshot, missing) = self.snapshot(command, &plan)?;

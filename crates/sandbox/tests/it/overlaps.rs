@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use moss_sandbox::{CommandEnd, EndCause, LeftCommand, ProcessExit, RunningCommand};
 
-use crate::harness::{FULL, KEEPER, Place, Way, alive, dead, eventually, marker, start};
+use crate::harness::{FULL, KEEPER, Place, Ran, Way, alive, dead, eventually, marker, run, start};
 
 /// What a command writes that no command may write.
 const EVIL: &str = "echo evil > .git/hooks/pre-commit";
@@ -184,14 +184,13 @@ async fn a_job_that_makes_repositories_refuses_no_other_command() {
     for way in [Way::Bubblewrap, Way::Own, Way::Landlock] {
         let place = repository();
         let script = "
-            mkdir -p nest/.git/objects; echo x > nest/.git/HEAD; echo x > nest/.git/config; echo x > nest/.env
+            mkdir -p nest/.git/objects; echo x > nest/.git/HEAD; echo x > nest/.git/config
             while :; do mv nest moved; mv moved nest; touch begun; done";
         let job = start(way, place.shell(script)).await;
         eventually("the job runs", || place.root.join("begun").exists()).await;
         for _ in 0..20 {
             let mut command = place.shell("true");
             command.files.repositories = vec![place.root.join("nest/.git")];
-            command.files.masked = vec![place.root.join("nest/.env")];
             let end = start(way, command).await.wait().await.unwrap();
             assert_eq!(end.exit, ProcessExit::Exited(0), "{way}: {end:?}");
         }
@@ -208,10 +207,15 @@ async fn a_job_that_makes_more_repositories_than_can_be_covered_refuses_no_other
             touch begun; sleep 600";
         let job = start(way, place.shell(script)).await;
         eventually("the job runs", || place.root.join("begun").exists()).await;
-        let mut command = place.shell("echo evil > r7/.git/config; echo evil > .git/config");
+        // What is new may be a person's.
+        let secrets = [place.write(".env.local", "canary\n"), place.write("r8/.env", "canary\n")];
+        let mut command = place
+            .shell("echo evil > r7/.git/config; echo evil > .git/config; cat .env.local r8/.env");
+        command.files.masked = secrets.to_vec();
         let made = |number| place.root.join(format!("r{number}/.git"));
         command.files.repositories = (1..=1400).map(made).collect();
-        let end = start(way, command).await.wait().await.unwrap();
+        let Ran { stdout, end, .. } = run(way, command).await;
+        assert_eq!(stdout, "", "{way}: {end:?}");
         assert_eq!(end.restored, [place.root.join("r7/.git/config")], "{way}: {end:?}");
         assert_eq!(place.read("r7/.git/config"), "x\n", "{way}");
         assert_eq!(place.read(".git/config"), "old\n", "{way}");
