@@ -164,7 +164,10 @@ impl fmt::Display for Disturbance {
                  it could be written from then on. Look at it, then start the command again"
             ),
             CoverChange::Made => {
-                write!(f, "{path} was made while it ran, which no command may make")
+                write!(
+                    f,
+                    "{path}, which no command may make, was made while it ran: by it, or by another one that ran then"
+                )
             }
         }
     }

@@ -1,11 +1,13 @@
 //! The snapshots of the commands that run in this process. Each has what was before its command from the disk, where
 //! another command may have changed it by then: whoever ends says to those that began later what was there before it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
 
 use crate::aside::move_aside;
 use crate::compare::{ComparedPaths, Snapshot, SnapshotPlan};
@@ -38,6 +40,16 @@ struct RunningSnapshot {
     directories: Vec<PathBuf>,
     snapshot: Arc<Mutex<Snapshot>>,
     record: Option<CommandRecord>,
+    made: watch::Sender<MadeMeanwhile>,
+}
+
+/// What was made while a command ran, where it writes, and may not be there.
+#[derive(Debug, Default)]
+pub(crate) struct MadeMeanwhile {
+    /// What it is ended for: it has made that, or it is one of those that may have and will not stop.
+    pub(crate) ended: Option<PathBuf>,
+    /// What was moved aside at once: it or another one has made that.
+    pub(crate) moved: BTreeSet<PathBuf>,
 }
 
 /// What commands that run may write although it is protected or masked: it was not when they began.
@@ -48,6 +60,7 @@ pub(crate) struct LooseFiles(Vec<RunningSnapshot>);
 #[derive(Debug)]
 pub(crate) struct HeldSnapshot {
     number: u64,
+    made: watch::Sender<MadeMeanwhile>,
 }
 
 fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -70,8 +83,17 @@ fn running_in(directories: &[PathBuf]) -> Vec<RunningSnapshot> {
 pub fn set_aside(path: &Path, since: Option<Instant>) -> io::Result<()> {
     let directories = vec![path.to_owned(), real_of(path)];
     let _region = HeldRegion::enter(directories.clone());
+    set_aside_in_region(path, &directories, since)
+}
+
+/// The same where nobody else works there.
+fn set_aside_in_region(
+    path: &Path,
+    directories: &[PathBuf],
+    since: Option<Instant>,
+) -> io::Result<()> {
     move_aside(path)?;
-    for later in running_in(&directories) {
+    for later in running_in(directories) {
         if since.is_none_or(|since| later.taken >= since) {
             later.learn(|held| held.forget(path));
         }
@@ -87,17 +109,30 @@ pub(crate) fn open_closed(workspace: &Path) -> bool {
     opened.fold(false, |any, opened| any | opened)
 }
 
-/// Decides about what was made that may not be there, and that the command with a snapshot found. Where no other
-/// command runs that may write there, that one has made it: `true`. Otherwise nobody knows, and it is moved aside.
-pub(crate) fn settle_made(number: u64, path: &Path) -> bool {
-    let running = running_in(&[path.to_owned()]);
-    let mut others = running.iter().filter(|one| one.number != number);
-    let is_alone = !others.any(|one| lock(&one.snapshot).writes(path));
-    if !is_alone {
-        // What stays is moved aside when the command has ended.
-        let _ = set_aside(path, None);
+/// Decides about what was made that may not be there. Where one command runs that may write there, that one has made
+/// it, and is ended. Of several nobody knows: it is moved aside, and when it is made again those are ended that ran both
+/// times. Where it stays all are.
+pub(crate) fn settle_made(path: &Path) {
+    let directories = vec![path.to_owned(), real_of(path)];
+    // Whoever ends has restored by then what it made.
+    let _region = HeldRegion::enter(directories.clone());
+    if path.symlink_metadata().is_err() {
+        return;
     }
-    is_alone
+    let mut writers = running_in(&directories);
+    writers.retain(|one| lock(&one.snapshot).writes(path));
+    // What stays is moved aside when they have ended.
+    let is_there = writers.len() == 1
+        || set_aside_in_region(path, &directories, None).is_err()
+        || path.symlink_metadata().is_ok();
+    for one in &writers {
+        one.made.send_modify(|made| {
+            let is_again = !is_there && !made.moved.insert(path.to_owned());
+            if is_there || is_again {
+                made.ended.get_or_insert_with(|| path.to_owned());
+            }
+        });
+    }
 }
 
 // === impl RunningSnapshots ===
@@ -178,16 +213,18 @@ impl HeldSnapshot {
         }
         let (taken, record) = (Instant::now(), record.cloned());
         let snapshot = Arc::new(Mutex::new(snapshot));
+        let made = watch::Sender::default();
         let mut running = lock(&RUNNING);
         running.last += 1;
         let number = running.last;
-        running.all.push(RunningSnapshot { number, taken, directories, snapshot, record });
-        Ok((Self { number }, found))
+        let held = Self { number, made: made.clone() };
+        running.all.push(RunningSnapshot { number, taken, directories, snapshot, record, made });
+        Ok((held, found))
     }
 
-    /// The number of it among those that run.
-    pub(crate) fn number(&self) -> u64 {
-        self.number
+    /// What is made while its command runs.
+    pub(crate) fn made(&self) -> watch::Sender<MadeMeanwhile> {
+        self.made.clone()
     }
 
     /// Compares and restores, when the command has ended.
@@ -238,7 +275,6 @@ impl RunningSnapshot {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
     use std::fs;
 
     use super::*;

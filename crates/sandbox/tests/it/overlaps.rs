@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use moss_sandbox::{CommandEnd, EndCause, LeftCommand, ProcessExit, RunningCommand};
+use moss_sandbox::{CommandEnd, CoverChange, EndCause, LeftCommand, ProcessExit, RunningCommand};
 
 use crate::harness::{FULL, KEEPER, Place, Ran, Way, alive, dead, eventually, marker, run, start};
 
@@ -157,11 +157,11 @@ async fn a_job_ends_no_other_command_by_what_it_makes_and_replaces() {
         let script = "
             mkdir -p nest/.git/objects; echo x > nest/.git/HEAD; echo old > nest/.git/config; touch job-begun
             until [ -e go ]; do sleep 0.02; done
+            echo evil > .git/commondir
             for i in $(seq 60); do
-                echo evil > .git/commondir; echo evil > nest/.git/commondir
-                echo $i > nest/.git/new; mv nest/.git/new nest/.git/config
-                sleep 0.02; rm -f .git/commondir nest/.git/commondir
+                echo $i > nest/.git/new; mv nest/.git/new nest/.git/config; sleep 0.02
             done
+            until [ ! -e .git/commondir ]; do sleep 0.02; done
             touch toggled; sleep 600";
         let job = start(way, place.shell(script)).await;
         eventually("the job runs", || place.root.join("job-begun").exists()).await;
@@ -171,11 +171,30 @@ async fn a_job_ends_no_other_command_by_what_it_makes_and_replaces() {
         assert_eq!((end.cause, &end.disturbance), (EndCause::Ended, &None), "{way}: {end:?}");
         // What it began with is there, and what was made is not.
         assert_eq!(place.read("nest/.git/config"), "old\n", "{way}");
-        for made in [".git/commondir", "nest/.git/commondir"] {
-            assert!(!place.root.join(made).exists(), "{way}: {made}");
-        }
+        assert!(!place.root.join(".git/commondir").exists(), "{way}");
         assert!(end.restored.contains(&place.root.join(".git/commondir")), "{way}: {end:?}");
         drop(job);
+    }
+}
+
+#[tokio::test]
+async fn what_is_made_again_beside_another_command_stays_no_longer_than_they_run() {
+    for way in FULL {
+        let place = repository();
+        let made = place.root.join(".git/commondir");
+        let script = "
+            touch job-begun; until [ -e go ]; do sleep 0.02; done
+            while :; do [ -e .git/commondir ] || echo evil > .git/commondir; sleep 0.02; done";
+        let job = start(way, place.shell(script)).await;
+        eventually("the job runs", || place.root.join("job-begun").exists()).await;
+        let other = start(way, place.shell("touch go; sleep 600")).await;
+        for running in [job, other] {
+            let end = running.wait().await.unwrap();
+            let found = end.disturbance.unwrap_or_else(|| panic!("{way}: no reason"));
+            assert_eq!((found.path, found.change), (made.clone(), CoverChange::Made), "{way}");
+            assert!(end.restored.contains(&made), "{way}: {:?}", end.restored);
+        }
+        assert!(!made.exists(), "{way}");
     }
 }
 
