@@ -29,7 +29,7 @@ use crate::plan::{self, FilePlan};
 use crate::private::PrivateDirectory;
 use crate::refusing::check;
 use crate::running::{Kept, LaunchMessage, Preparation};
-use crate::running_snapshots::{HeldSnapshot, LooseFiles, open_closed};
+use crate::running_snapshots::{HeldSnapshot, LooseFiles, open_closed, settle_watched};
 use crate::start::{ProgramOrder, StartKind};
 use crate::tier::Tier;
 #[cfg(target_os = "linux")]
@@ -193,6 +193,9 @@ impl Means {
     ) -> Result<Preparation, SandboxError> {
         let network = self.network(command);
         let mut environment = environment::select(&command.environment, network);
+        if self.launcher.is_some() && command.profile == Profile::WorkspaceWrite {
+            settle_watched(&command.files.workspace);
+        }
         let mut plan = plan::plan(command, &environment, sockets, (loose, self.mounts_max()))?;
         let hidden_sockets = plan.hidden_sockets();
         let is_kept_in = command.profile != Profile::DangerFull && self.tier > Tier::None;
@@ -239,6 +242,7 @@ impl Means {
         if self.launcher.is_some() {
             order.covers = plan.covers;
             order.covers.missing.retain(|path| missing.contains(path));
+            snapshot.watch(order.covers.missing.iter().cloned());
         }
         Ok(Preparation {
             launch,

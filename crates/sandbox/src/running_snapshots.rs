@@ -41,6 +41,8 @@ struct RunningSnapshot {
     snapshot: Arc<Mutex<Snapshot>>,
     record: Option<CommandRecord>,
     made: watch::Sender<MadeMeanwhile>,
+    /// What may not be made while its command runs.
+    watched: Arc<BTreeSet<PathBuf>>,
 }
 
 /// What was made while a command ran, where it writes, and may not be there.
@@ -121,17 +123,31 @@ pub(crate) fn settle_made(path: &Path) {
     }
     let mut writers = running_in(&directories);
     writers.retain(|one| lock(&one.snapshot).writes(path));
+    if writers.is_empty() {
+        return;
+    }
+    let moved = set_aside_in_region(path, &directories, None);
     // What stays is moved aside when they have ended.
-    let is_there = writers.len() == 1
-        || set_aside_in_region(path, &directories, None).is_err()
-        || path.symlink_metadata().is_ok();
+    let is_there = moved.is_err() || path.symlink_metadata().is_ok();
     for one in &writers {
         one.made.send_modify(|made| {
-            let is_again = !is_there && !made.moved.insert(path.to_owned());
-            if is_there || is_again {
+            let is_again = moved.is_ok() && !made.moved.insert(path.to_owned());
+            if is_again || is_there || writers.len() == 1 {
                 made.ended.get_or_insert_with(|| path.to_owned());
             }
         });
+    }
+}
+
+/// Decides so about all that is there in a workspace, before a command is planned: covered, it would end that one
+/// when it goes.
+pub(crate) fn settle_watched(workspace: &Path) {
+    let running = running_in(&[workspace.to_owned()]);
+    let watched: BTreeSet<_> = running.iter().flat_map(|one| one.watched.iter()).collect();
+    for path in watched {
+        if path.symlink_metadata().is_ok() {
+            settle_made(path);
+        }
     }
 }
 
@@ -218,8 +234,24 @@ impl HeldSnapshot {
         running.last += 1;
         let number = running.last;
         let held = Self { number, made: made.clone() };
-        running.all.push(RunningSnapshot { number, taken, directories, snapshot, record, made });
+        running.all.push(RunningSnapshot {
+            number,
+            taken,
+            directories,
+            snapshot,
+            record,
+            made,
+            watched: Arc::default(),
+        });
         Ok((held, found))
+    }
+
+    /// Notes what may not be made while its command runs.
+    pub(crate) fn watch(&self, paths: impl IntoIterator<Item = PathBuf>) {
+        let watched = Arc::new(paths.into_iter().collect());
+        if let Some(own) = lock(&RUNNING).all.iter_mut().find(|one| one.number == self.number) {
+            own.watched = watched;
+        }
     }
 
     /// What is made while its command runs.
@@ -446,6 +478,44 @@ mod tests {
             HeldSnapshot::take(plan(Instant::now(), &one, &["config"]), None, check).unwrap();
             assert_eq!(restored, [two.join("config")]);
         });
+    }
+
+    #[test]
+    fn what_was_made_is_moved_aside_and_made_again_ends_all_that_ran_both_times() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let made = root.join("made");
+        let ended = |held: &HeldSnapshot| held.made().borrow().ended.clone();
+        let first = take(&root, &["made"], None);
+        let second = take(&root, &["made"], None);
+        settle_made(&made);
+        write(&made, "evil");
+        settle_watched(&root);
+        assert!(made.exists(), "nobody watches it");
+        first.watch([made.clone()]);
+        settle_watched(&root);
+        assert!(!made.exists() && root.join("made.set-aside-by-moss").exists());
+        assert_eq!([ended(&first), ended(&second)], [None, None]);
+        let third = take(&root, &["made"], None);
+        write(&made, "evil");
+        settle_watched(&root);
+        assert!(!made.exists());
+        let again = Some(made.clone());
+        assert_eq!([ended(&first), ended(&second), ended(&third)], [again.clone(), again, None]);
+        drop((first, second, third));
+        // One alone has made it.
+        let alone = take(&root, &["made"], None);
+        write(&made, "evil");
+        settle_made(&made);
+        assert!(!made.exists() && ended(&alone).is_some());
+        drop(alone);
+        // A link above it, which is nobody's to follow.
+        let [one, other] = ["sub/made"; 2].map(|name| take(&root, &[name], None));
+        std::os::unix::fs::symlink("elsewhere", root.join("sub")).unwrap();
+        write(&root.join("elsewhere/made"), "evil");
+        settle_made(&root.join("sub/made"));
+        assert!(ended(&one).is_some() && ended(&other).is_some());
+        assert!(one.made().borrow().moved.is_empty() && root.join("elsewhere/made").exists());
     }
 
     #[test]
