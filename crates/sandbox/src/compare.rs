@@ -145,6 +145,14 @@ impl Snapshot {
         opened.map(|(path, _)| path.clone()).collect()
     }
 
+    /// Whether its command writes in a directory that was open to it when it began.
+    pub(crate) fn found_open(&self, directory: &Path) -> bool {
+        let above = self.above.get(directory).is_some_and(|mode| mode & OWNER_MODE == OWNER_MODE);
+        let is_open =
+            |kept: &KeptPath| kept.real == directory && kept.before != ContentBefore::Unknown;
+        above || self.kept.iter().any(is_open)
+    }
+
     /// Takes what another command held that began before this one, and has ended: what it changed meanwhile is not
     /// what was before. `compared` is what became of that. Returns whether anything is other than it was held to be.
     pub(crate) fn learn(&mut self, earlier: &Self, compared: &ComparedPaths) -> bool {

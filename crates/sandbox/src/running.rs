@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout};
 
 #[cfg(not(target_os = "linux"))]
 use crate::elsewhere::CommandGroup;
-use crate::ending::{CommandEnd, CoverChange, Disturbance, EndCause, SandboxFacts};
+use crate::ending::{CommandEnd, EndCause, SandboxFacts};
 use crate::error::SandboxError;
 #[cfg(target_os = "linux")]
 use crate::groups::CommandGroup;
@@ -291,8 +291,7 @@ impl CommandRun {
         let moved: Vec<_> = moved.collect();
         compared.restored.extend(moved);
         let (mut end, cause) = watched?;
-        let made = ended.map(|path| Disturbance { path, change: CoverChange::Made });
-        end.disturbance = end.disturbance.or(made);
+        end.disturbance = end.disturbance.or(ended);
         Ok(CommandEnd {
             exit: end.exit,
             cause: match (end.limit, &end.disturbance) {

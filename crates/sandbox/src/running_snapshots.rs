@@ -11,6 +11,7 @@ use tokio::sync::watch;
 
 use crate::aside::move_aside;
 use crate::compare::{ComparedPaths, Snapshot, SnapshotPlan};
+use crate::ending::{CoverChange, Disturbance};
 use crate::reached::real_of;
 use crate::record::CommandRecord;
 use crate::region::{HeldRegion, overlap};
@@ -48,8 +49,8 @@ struct RunningSnapshot {
 /// What was made while a command ran, where it writes, and may not be there.
 #[derive(Debug, Default)]
 pub(crate) struct MadeMeanwhile {
-    /// What it is ended for: it has made that, or it is one of those that may have and will not stop.
-    pub(crate) ended: Option<PathBuf>,
+    /// What it is ended for: it has done that, or it is one of those that may have and will not stop.
+    pub(crate) ended: Option<Disturbance>,
     /// What was moved aside at once: it or another one has made that.
     pub(crate) moved: BTreeSet<PathBuf>,
 }
@@ -133,9 +134,19 @@ pub(crate) fn settle_made(path: &Path) {
         one.made.send_modify(|made| {
             let is_again = moved.is_ok() && !made.moved.insert(path.to_owned());
             if is_again || is_there || writers.len() == 1 {
-                made.ended.get_or_insert_with(|| path.to_owned());
+                made.end(path, CoverChange::Made);
             }
         });
+    }
+}
+
+/// Ends the commands that may have closed a directory, which was open to them when they began: none that may write
+/// there could start.
+pub(crate) fn end_closing(closed: &Path) {
+    for one in running_in(&[closed.to_owned()]) {
+        if lock(&one.snapshot).found_open(closed) {
+            one.made.send_modify(|made| made.end(closed, CoverChange::Closed));
+        }
     }
 }
 
@@ -173,6 +184,14 @@ fn add_moved(plan: &mut SnapshotPlan) {
     for running in running_in(std::slice::from_ref(&plan.workspace)) {
         let gone: Vec<_> = lock(&running.snapshot).gone(plan).map(Path::to_owned).collect();
         plan.moved.extend(gone);
+    }
+}
+
+// === impl MadeMeanwhile ===
+
+impl MadeMeanwhile {
+    fn end(&mut self, path: &Path, change: CoverChange) {
+        self.ended.get_or_insert_with(|| Disturbance { path: path.to_owned(), change });
     }
 }
 
@@ -485,7 +504,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let root = root.path().canonicalize().unwrap();
         let made = root.join("made");
-        let ended = |held: &HeldSnapshot| held.made().borrow().ended.clone();
+        let ended = |held: &HeldSnapshot| held.made().borrow().ended.clone().map(|end| end.path);
         let first = take(&root, &["made"], None);
         let second = take(&root, &["made"], None);
         settle_made(&made);
@@ -535,8 +554,14 @@ mod tests {
         mode(0o000).unwrap();
         assert!(open_closed(&root) && !open_closed(&root));
         assert!(root.join("sub").metadata().unwrap().permissions().mode() & 0o700 == 0o700);
-        drop(held);
+        // Who found it closed has not closed it.
         mode(0o000).unwrap();
+        let later = take(&root, &["sub/config"], None);
+        end_closing(&root.join("sub"));
+        let changes = [&held, &later].map(|held| held.made().borrow().ended.clone());
+        let path = root.join("sub");
+        assert_eq!(changes, [Some(Disturbance { path, change: CoverChange::Closed }), None]);
+        drop((held, later));
         assert!(!open_closed(&root));
         mode(0o700).unwrap();
     }
