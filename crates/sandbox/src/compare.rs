@@ -145,6 +145,14 @@ impl Snapshot {
         opened.map(|(path, _)| path.clone()).collect()
     }
 
+    /// Whether its command writes in a directory that was open to it when it began.
+    pub(crate) fn found_open(&self, directory: &Path) -> bool {
+        let above = self.above.get(directory).is_some_and(|mode| mode & OWNER_MODE == OWNER_MODE);
+        let is_open =
+            |kept: &KeptPath| kept.real == directory && kept.before != ContentBefore::Unknown;
+        above || self.kept.iter().any(is_open)
+    }
+
     /// Takes what another command held that began before this one, and has ended: what it changed meanwhile is not
     /// what was before. `compared` is what became of that. Returns whether anything is other than it was held to be.
     pub(crate) fn learn(&mut self, earlier: &Self, compared: &ComparedPaths) -> bool {
@@ -164,7 +172,7 @@ impl Snapshot {
             earlier.plan.as_ref().is_some_and(|other| own.workspace == other.workspace)
         };
         let own = self.plan.take_if(|own| is_same(own));
-        let Some((own, other)) = own.zip(earlier.plan.as_ref()) else {
+        let Some((mut own, other)) = own.zip(earlier.plan.as_ref()) else {
             return self.replace(&held, |_| false) | has_opened;
         };
         // What it knew nothing of was not there when it began: gone, it is as before.
@@ -179,6 +187,7 @@ impl Snapshot {
             own.written.contains(&kept.root)
                 && own.moved.contains(&kept.path)
                 && !own.has(&kept.path)
+                && !other.is_masked(&kept.path)
                 && !compared.changed.contains(&kept.path)
         };
         let missed: Vec<_> = earlier.kept.iter().filter(is_missed).cloned().collect();
@@ -186,6 +195,8 @@ impl Snapshot {
             self.add_above(&kept.real, &kept.root);
         }
         let has_missed = !missed.is_empty();
+        // What it takes of it is written down no more than that was.
+        own.masked.extend(other.masked.iter().cloned());
         self.kept.extend(missed);
         self.plan = Some(own);
         has_changed || has_missed || has_opened
@@ -294,13 +305,25 @@ impl Snapshot {
     pub(crate) fn encode(&self, message: &mut Encoder) {
         // What is kept from commands is not written down.
         let is_secret = |kept: &&KeptPath| {
-            let is_masked = self.plan.as_ref().is_some_and(|plan| plan.masked.contains(&kept.path));
-            is_masked && matches!(kept.before, ContentBefore::File { .. } | ContentBefore::Link(_))
+            let is_masked =
+                |plan: &SnapshotPlan| plan.is_masked(&kept.path) || plan.is_masked(&kept.real);
+            self.plan.as_ref().is_some_and(is_masked) && kept.before != ContentBefore::Missing
         };
+        let masked = self.plan.as_ref().map(|plan| &plan.masked);
         let kept: Vec<_> = self.kept.iter().filter(|kept| !is_secret(kept)).collect();
         message.number(kept.len() as u64);
         for KeptPath { path, real, root, before } in kept {
             message.text(path).text(real).text(root);
+            use ContentBefore::{Missing, Unknown};
+            let mut before = before.clone();
+            let above = (Bound::Excluded(real.as_path()), Bound::Unbounded);
+            let inner = masked.into_iter().flat_map(|masked| masked.range::<Path, _>(above));
+            for inner in inner.map_while(|inner| inner.strip_prefix(real).ok()) {
+                let is_kept = !matches!(before.beneath(inner), Missing | Unknown);
+                if is_kept {
+                    before.put(inner, &ContentBefore::Unknown);
+                }
+            }
             before.encode(message);
         }
         message.number(self.above.len() as u64);
@@ -336,6 +359,11 @@ impl SnapshotPlan {
         let has_compared = |root: &&PathBuf| self.compared.iter().any(|one| one.starts_with(root));
         let written = self.written.iter().filter(has_compared);
         [&self.workspace].into_iter().chain(written).cloned().collect()
+    }
+
+    /// Whether a path is masked, or lies in what is.
+    fn is_masked(&self, path: &Path) -> bool {
+        path.ancestors().any(|around| self.masked.contains(around))
     }
 
     /// Whether a path is protected in it, or lies in what is.
@@ -476,8 +504,8 @@ mod tests {
         fs::write(&long, "long").unwrap();
         move_aside(&long).unwrap();
         assert!(!long.exists());
-        // What was set aside before is removed, however deep it is.
-        fs::create_dir_all(path("conf.set-aside-by-moss").join("d/".repeat(300))).unwrap();
+        // What was set aside before is removed where that takes no time.
+        fs::create_dir_all(path("conf.set-aside-by-moss").join("d/".repeat(30))).unwrap();
         fs::write(path("conf"), "new").unwrap();
         move_aside(&path("conf")).unwrap();
         assert!(!path("conf").exists());

@@ -36,8 +36,6 @@ pub struct TooManyMounts {
 /// What covers what a command may not read or change.
 #[derive(Debug)]
 pub(crate) struct Covering {
-    /// What other commands take away while it is covered, and is not.
-    pub(crate) unmasked: Vec<PathBuf>,
     /// To be mounted after all others, in their order.
     pub(crate) mounts: Vec<PlannedMount>,
     /// What is protected, by one or by none, what matters most first.
@@ -68,7 +66,7 @@ struct Cover {
 struct Seen<'a> {
     mounts: &'a [PlannedMount],
     index: MountIndex,
-    /// What is not covered.
+    /// What is not protected by mounts. What is masked is masked whoever may write it: it may be a person's.
     loose: &'a LooseFiles,
 }
 
@@ -81,8 +79,6 @@ pub(crate) fn cover(
     (loose, mounts_max): (&LooseFiles, usize),
 ) -> Result<Covering, TooManyMounts> {
     let seen = Seen { mounts, index: MountIndex::of(mounts), loose };
-    let unmasked: Vec<_> = masked.iter().filter(|path| loose.has(path)).cloned().collect();
-    let masked = masked.into_iter().filter(|path| !unmasked.contains(path)).collect();
     let masks = seen.masks(masked);
     let mut cover = Cover::default();
     match command.profile {
@@ -115,7 +111,6 @@ pub(crate) fn cover(
     let pinned = cover.pinned.into_iter().map(PlannedMount::Writable);
     let read_only = cover.read_only.into_iter().map(PlannedMount::Readable);
     Ok(Covering {
-        unmasked,
         mounts: pinned.chain(read_only).chain(masks).collect(),
         ranked: cover.ranked,
         repositories: cover.repositories,

@@ -86,6 +86,8 @@ pub enum CoverChange {
     Unprotected,
     /// A protected file was made that there was not.
     Made,
+    /// A directory in which something is protected was closed again and again.
+    Closed,
 }
 
 /// A limit that ends a command.
@@ -163,8 +165,16 @@ impl fmt::Display for Disturbance {
                 "{path}, which the command may not write, was replaced, moved or removed from outside while it ran: \
                  it could be written from then on. Look at it, then start the command again"
             ),
+            CoverChange::Closed => write!(
+                f,
+                "{path}, in which something is protected, was closed while it ran, and closed again as often as it was \
+                 opened: by it, or by another one that ran then"
+            ),
             CoverChange::Made => {
-                write!(f, "{path} was made while it ran, which no command may make")
+                write!(
+                    f,
+                    "{path}, which no command may make, was made while it ran: by it, or by another one that ran then"
+                )
             }
         }
     }
@@ -173,7 +183,7 @@ impl fmt::Display for Disturbance {
 // === impl CoverChange ===
 
 impl CoverChange {
-    pub(crate) const ALL: [Self; 3] = [Self::Unmasked, Self::Unprotected, Self::Made];
+    pub(crate) const ALL: [Self; 4] = [Self::Unmasked, Self::Unprotected, Self::Made, Self::Closed];
 }
 
 // === impl CommandLimit ===

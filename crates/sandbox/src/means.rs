@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::bound_sockets::{PendingSockets, is_socket};
 use crate::bubblewrap::Bubblewrap;
@@ -29,7 +29,9 @@ use crate::plan::{self, FilePlan};
 use crate::private::PrivateDirectory;
 use crate::refusing::check;
 use crate::running::{Kept, LaunchMessage, Preparation};
-use crate::running_snapshots::{HeldSnapshot, LooseFiles, open_closed};
+use crate::running_snapshots::{
+    HeldSnapshot, LooseFiles, end_closing, open_closed, settle_watched,
+};
 use crate::start::{ProgramOrder, StartKind};
 use crate::tier::Tier;
 #[cfg(target_os = "linux")]
@@ -47,6 +49,10 @@ const MOUNTS_MAX: usize = 4_096;
 const BUBBLEWRAP_MOUNTS_MAX: usize = 800;
 /// How often it is opened again what commands close that run.
 const OPENED_MAX: usize = 10;
+/// How many of these are left when those are ended that may have closed it.
+const OPENED_LEFT: usize = 5;
+/// How long it takes until they have.
+const OPENED_PAUSE: Duration = Duration::from_millis(200);
 /// What is there wherever processes can be looked at.
 const OWN_PROCESS: &str = "/proc/self/stat";
 
@@ -193,13 +199,15 @@ impl Means {
     ) -> Result<Preparation, SandboxError> {
         let network = self.network(command);
         let mut environment = environment::select(&command.environment, network);
+        if self.launcher.is_some() && command.profile == Profile::WorkspaceWrite {
+            settle_watched(&command.files.workspace);
+        }
         let mut plan = plan::plan(command, &environment, sockets, (loose, self.mounts_max()))?;
         let hidden_sockets = plan.hidden_sockets();
         let is_kept_in = command.profile != Profile::DangerFull && self.tier > Tier::None;
         let has_rules = is_kept_in && self.has_landlock;
-        let KeeperStart { launch, temporary, private, mut unmasked, layer, identities } =
+        let KeeperStart { launch, temporary, private, unmasked, layer, identities } =
             self.keeper_start(command, &mut plan, has_rules, ends)?;
-        unmasked.extend(plan.unmasked());
         environment.variables.insert("TMPDIR".into(), temporary.into());
         plan.compare_loose(command);
         let (snapshot, missing) = self.snapshot(command, &plan)?;
@@ -240,6 +248,7 @@ impl Means {
         if self.launcher.is_some() {
             order.covers = plan.covers;
             order.covers.missing.retain(|path| missing.contains(path));
+            snapshot.watch(order.covers.missing.iter().cloned());
         }
         Ok(Preparation {
             launch,
@@ -291,8 +300,15 @@ impl Means {
         loop {
             // A command that runs may have closed it.
             match HeldSnapshot::take(snapshot_plan.clone(), record, check) {
-                Err(SandboxError::Closed { .. }) if tries > 0 && open_closed(workspace) => {
+                Err(SandboxError::Closed { closed, .. })
+                    if tries > 0
+                        && (open_closed(workspace) || LooseFiles::of(workspace).may_be()) =>
+                {
                     tries -= 1;
+                    if tries < OPENED_LEFT {
+                        end_closing(&closed);
+                        std::thread::sleep(OPENED_PAUSE);
+                    }
                 }
                 taken => return taken,
             }

@@ -43,8 +43,6 @@ pub(crate) struct FilePlan {
     pub(crate) repositories: Vec<PathBuf>,
     /// The paths at which something hides what is there.
     pub(crate) kept_from: BTreeSet<PathBuf>,
-    /// What is masked otherwise, and other commands take away while it is.
-    unmasked: Vec<PathBuf>,
 }
 
 /// Works out what a command sees, where there are these sockets, with at most so many mounts that cover something.
@@ -147,7 +145,6 @@ impl FilePlan {
         let written = self.mounts.iter().filter(|mount| mount.is_writable());
         self.written = written.map(|mount| mount.at().to_owned()).collect();
         let mut covering = cover::cover(&self.mounts, command, masked, bounds)?;
-        self.unmasked = covering.unmasked;
         let masks = covering.mounts.iter().filter(|mount| mount.is_mask());
         self.kept_from = masks.map(|mask| mask.at().to_owned()).collect();
         self.mounts.append(&mut covering.mounts);
@@ -297,11 +294,6 @@ impl FilePlan {
         let new = loose.into_iter().chain(made).filter(|path| !known.contains(path));
         let new: BTreeSet<PathBuf> = new.collect();
         self.compared.extend(new);
-    }
-
-    /// What is masked otherwise, and cannot be.
-    pub(crate) fn unmasked(&mut self) -> Vec<PathBuf> {
-        std::mem::take(&mut self.unmasked)
     }
 
     /// Compares what a command can write although it is masked. Of directories nobody knows how much that is.

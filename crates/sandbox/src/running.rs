@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout};
 
 #[cfg(not(target_os = "linux"))]
 use crate::elsewhere::CommandGroup;
-use crate::ending::{CommandEnd, CoverChange, Disturbance, EndCause, SandboxFacts};
+use crate::ending::{CommandEnd, EndCause, SandboxFacts};
 use crate::error::SandboxError;
 #[cfg(target_os = "linux")]
 use crate::groups::CommandGroup;
@@ -25,8 +25,8 @@ use crate::launch_order::LaunchOrder;
 use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE};
 use crate::output::{OutputChunk, OutputCounts, OutputPump, OutputStream};
 use crate::private::PrivateDirectory;
-use crate::reports::{MadeMeanwhile, last_report, read_report};
-use crate::running_snapshots::HeldSnapshot;
+use crate::reports::{last_report, read_report};
+use crate::running_snapshots::{HeldSnapshot, MadeMeanwhile};
 use crate::start::ProgramOrder;
 use crate::tier::Tier;
 
@@ -163,7 +163,7 @@ pub(crate) async fn start(
     let (stop, stopped) = watch::channel(StopLevel::Not);
     let facts = preparation.facts.clone();
     let (reports, control) = kept.control.into_split();
-    let made = watch::Sender::default();
+    let made = preparation.snapshot.as_ref().map(HeldSnapshot::made).unwrap_or_default();
     let run = CommandRun {
         reports,
         control,
@@ -286,11 +286,12 @@ impl CommandRun {
         });
         let compared = compared.await;
         let mut compared = compared.map_err(|error| SandboxError::Setup(error.to_string()))?;
-        let MadeMeanwhile { own, moved } = self.made.send_replace(MadeMeanwhile::default());
+        let MadeMeanwhile { ended, moved } = self.made.send_replace(MadeMeanwhile::default());
+        let moved = moved.into_iter().filter(|path| !compared.restored.contains(path));
+        let moved: Vec<_> = moved.collect();
         compared.restored.extend(moved);
         let (mut end, cause) = watched?;
-        let made = own.map(|path| Disturbance { path, change: CoverChange::Made });
-        end.disturbance = end.disturbance.or(made);
+        end.disturbance = end.disturbance.or(ended);
         Ok(CommandEnd {
             exit: end.exit,
             cause: match (end.limit, &end.disturbance) {
@@ -318,9 +319,8 @@ impl CommandRun {
         let mut cause = EndCause::Ended;
         let mut told = StopLevel::Not;
         let mut deadline = self.preparation.timeout.map(|timeout| self.started + timeout);
-        let snapshot = self.preparation.snapshot.as_ref().map(HeldSnapshot::number);
         // One read goes on through all of it: a report that has half come is not lost.
-        let mut report = std::pin::pin!(last_report(&mut self.reports, snapshot, &self.made));
+        let mut report = std::pin::pin!(last_report(&mut self.reports));
         let mut made = self.made.subscribe();
         loop {
             let is_due = async {
@@ -342,7 +342,7 @@ impl CommandRun {
                     }
                     level
                 }
-                Ok(_) = made.wait_for(|made| made.own.is_some()), if told < StopLevel::Kill => {
+                Ok(_) = made.wait_for(|made| made.ended.is_some()), if told < StopLevel::Kill => {
                     StopLevel::Kill
                 }
                 () = is_due => match told {

@@ -1,14 +1,17 @@
 //! The snapshots of the commands that run in this process. Each has what was before its command from the disk, where
 //! another command may have changed it by then: whoever ends says to those that began later what was there before it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use tokio::sync::watch;
+
 use crate::aside::move_aside;
 use crate::compare::{ComparedPaths, Snapshot, SnapshotPlan};
+use crate::ending::{CoverChange, Disturbance};
 use crate::reached::real_of;
 use crate::record::CommandRecord;
 use crate::region::{HeldRegion, overlap};
@@ -38,6 +41,18 @@ struct RunningSnapshot {
     directories: Vec<PathBuf>,
     snapshot: Arc<Mutex<Snapshot>>,
     record: Option<CommandRecord>,
+    made: watch::Sender<MadeMeanwhile>,
+    /// What may not be made while its command runs.
+    watched: Arc<BTreeSet<PathBuf>>,
+}
+
+/// What was made while a command ran, where it writes, and may not be there.
+#[derive(Debug, Default)]
+pub(crate) struct MadeMeanwhile {
+    /// What it is ended for: it has done that, or it is one of those that may have and will not stop.
+    pub(crate) ended: Option<Disturbance>,
+    /// What was moved aside at once: it or another one has made that.
+    pub(crate) moved: BTreeSet<PathBuf>,
 }
 
 /// What commands that run may write although it is protected or masked: it was not when they began.
@@ -48,6 +63,7 @@ pub(crate) struct LooseFiles(Vec<RunningSnapshot>);
 #[derive(Debug)]
 pub(crate) struct HeldSnapshot {
     number: u64,
+    made: watch::Sender<MadeMeanwhile>,
 }
 
 fn lock<T>(held: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -70,8 +86,17 @@ fn running_in(directories: &[PathBuf]) -> Vec<RunningSnapshot> {
 pub fn set_aside(path: &Path, since: Option<Instant>) -> io::Result<()> {
     let directories = vec![path.to_owned(), real_of(path)];
     let _region = HeldRegion::enter(directories.clone());
+    set_aside_in_region(path, &directories, since)
+}
+
+/// The same where nobody else works there.
+fn set_aside_in_region(
+    path: &Path,
+    directories: &[PathBuf],
+    since: Option<Instant>,
+) -> io::Result<()> {
     move_aside(path)?;
-    for later in running_in(&directories) {
+    for later in running_in(directories) {
         if since.is_none_or(|since| later.taken >= since) {
             later.learn(|held| held.forget(path));
         }
@@ -87,17 +112,54 @@ pub(crate) fn open_closed(workspace: &Path) -> bool {
     opened.fold(false, |any, opened| any | opened)
 }
 
-/// Decides about what was made that may not be there, and that the command with a snapshot found. Where no other
-/// command runs that may write there, that one has made it: `true`. Otherwise nobody knows, and it is moved aside.
-pub(crate) fn settle_made(number: u64, path: &Path) -> bool {
-    let running = running_in(&[path.to_owned()]);
-    let mut others = running.iter().filter(|one| one.number != number);
-    let is_alone = !others.any(|one| lock(&one.snapshot).writes(path));
-    if !is_alone {
-        // What stays is moved aside when the command has ended.
-        let _ = set_aside(path, None);
+/// Decides about what was made that may not be there. Where one command runs that may write there, that one has made
+/// it, and is ended. Of several nobody knows: it is moved aside, and when it is made again those are ended that ran both
+/// times. Where it stays all are.
+pub(crate) fn settle_made(path: &Path) {
+    let directories = vec![path.to_owned(), real_of(path)];
+    // Whoever ends has restored by then what it made.
+    let _region = HeldRegion::enter(directories.clone());
+    if path.symlink_metadata().is_err() {
+        return;
     }
-    is_alone
+    let mut writers = running_in(&directories);
+    writers.retain(|one| lock(&one.snapshot).writes(path));
+    if writers.is_empty() {
+        return;
+    }
+    let moved = set_aside_in_region(path, &directories, None);
+    // What stays is moved aside when they have ended.
+    let is_there = moved.is_err() || path.symlink_metadata().is_ok();
+    for one in &writers {
+        one.made.send_modify(|made| {
+            let is_again = moved.is_ok() && !made.moved.insert(path.to_owned());
+            if is_again || is_there || writers.len() == 1 {
+                made.end(path, CoverChange::Made);
+            }
+        });
+    }
+}
+
+/// Ends the commands that may have closed a directory, which was open to them when they began: none that may write
+/// there could start.
+pub(crate) fn end_closing(closed: &Path) {
+    for one in running_in(&[closed.to_owned()]) {
+        if lock(&one.snapshot).found_open(closed) {
+            one.made.send_modify(|made| made.end(closed, CoverChange::Closed));
+        }
+    }
+}
+
+/// Decides so about all that is there in a workspace, before a command is planned: covered, it would end that one
+/// when it goes.
+pub(crate) fn settle_watched(workspace: &Path) {
+    let running = running_in(&[workspace.to_owned()]);
+    let watched: BTreeSet<_> = running.iter().flat_map(|one| one.watched.iter()).collect();
+    for path in watched {
+        if path.symlink_metadata().is_ok() {
+            settle_made(path);
+        }
+    }
 }
 
 // === impl RunningSnapshots ===
@@ -122,6 +184,14 @@ fn add_moved(plan: &mut SnapshotPlan) {
     for running in running_in(std::slice::from_ref(&plan.workspace)) {
         let gone: Vec<_> = lock(&running.snapshot).gone(plan).map(Path::to_owned).collect();
         plan.moved.extend(gone);
+    }
+}
+
+// === impl MadeMeanwhile ===
+
+impl MadeMeanwhile {
+    fn end(&mut self, path: &Path, change: CoverChange) {
+        self.ended.get_or_insert_with(|| Disturbance { path: path.to_owned(), change });
     }
 }
 
@@ -178,16 +248,34 @@ impl HeldSnapshot {
         }
         let (taken, record) = (Instant::now(), record.cloned());
         let snapshot = Arc::new(Mutex::new(snapshot));
+        let made = watch::Sender::default();
         let mut running = lock(&RUNNING);
         running.last += 1;
         let number = running.last;
-        running.all.push(RunningSnapshot { number, taken, directories, snapshot, record });
-        Ok((Self { number }, found))
+        let held = Self { number, made: made.clone() };
+        running.all.push(RunningSnapshot {
+            number,
+            taken,
+            directories,
+            snapshot,
+            record,
+            made,
+            watched: Arc::default(),
+        });
+        Ok((held, found))
     }
 
-    /// The number of it among those that run.
-    pub(crate) fn number(&self) -> u64 {
-        self.number
+    /// Notes what may not be made while its command runs.
+    pub(crate) fn watch(&self, paths: impl IntoIterator<Item = PathBuf>) {
+        let watched = Arc::new(paths.into_iter().collect());
+        if let Some(own) = lock(&RUNNING).all.iter_mut().find(|one| one.number == self.number) {
+            own.watched = watched;
+        }
+    }
+
+    /// What is made while its command runs.
+    pub(crate) fn made(&self) -> watch::Sender<MadeMeanwhile> {
+        self.made.clone()
     }
 
     /// Compares and restores, when the command has ended.
@@ -238,7 +326,6 @@ impl RunningSnapshot {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
     use std::fs;
 
     use super::*;
@@ -413,6 +500,44 @@ mod tests {
     }
 
     #[test]
+    fn what_was_made_is_moved_aside_and_made_again_ends_all_that_ran_both_times() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let made = root.join("made");
+        let ended = |held: &HeldSnapshot| held.made().borrow().ended.clone().map(|end| end.path);
+        let first = take(&root, &["made"], None);
+        let second = take(&root, &["made"], None);
+        settle_made(&made);
+        write(&made, "evil");
+        settle_watched(&root);
+        assert!(made.exists(), "nobody watches it");
+        first.watch([made.clone()]);
+        settle_watched(&root);
+        assert!(!made.exists() && root.join("made.set-aside-by-moss").exists());
+        assert_eq!([ended(&first), ended(&second)], [None, None]);
+        let third = take(&root, &["made"], None);
+        write(&made, "evil");
+        settle_watched(&root);
+        assert!(!made.exists());
+        let again = Some(made.clone());
+        assert_eq!([ended(&first), ended(&second), ended(&third)], [again.clone(), again, None]);
+        drop((first, second, third));
+        // One alone has made it.
+        let alone = take(&root, &["made"], None);
+        write(&made, "evil");
+        settle_made(&made);
+        assert!(!made.exists() && ended(&alone).is_some());
+        drop(alone);
+        // A link above it, which is nobody's to follow.
+        let [one, other] = ["sub/made"; 2].map(|name| take(&root, &[name], None));
+        std::os::unix::fs::symlink("elsewhere", root.join("sub")).unwrap();
+        write(&root.join("elsewhere/made"), "evil");
+        settle_made(&root.join("sub/made"));
+        assert!(ended(&one).is_some() && ended(&other).is_some());
+        assert!(one.made().borrow().moved.is_empty() && root.join("elsewhere/made").exists());
+    }
+
+    #[test]
     fn what_a_command_that_runs_did_not_find_is_its_own_and_what_it_closed_is_opened() {
         use std::os::unix::fs::PermissionsExt as _;
 
@@ -429,8 +554,14 @@ mod tests {
         mode(0o000).unwrap();
         assert!(open_closed(&root) && !open_closed(&root));
         assert!(root.join("sub").metadata().unwrap().permissions().mode() & 0o700 == 0o700);
-        drop(held);
+        // Who found it closed has not closed it.
         mode(0o000).unwrap();
+        let later = take(&root, &["sub/config"], None);
+        end_closing(&root.join("sub"));
+        let changes = [&held, &later].map(|held| held.made().borrow().ended.clone());
+        let path = root.join("sub");
+        assert_eq!(changes, [Some(Disturbance { path, change: CoverChange::Closed }), None]);
+        drop((held, later));
         assert!(!open_closed(&root));
         mode(0o700).unwrap();
     }

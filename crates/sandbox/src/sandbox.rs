@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use tokio::sync::{OnceCell, mpsc};
 use tokio::task::spawn_blocking;
@@ -21,8 +22,12 @@ use crate::running_snapshots::LooseFiles;
 use crate::tier::{LauncherKind, SandboxReport, Tier};
 use crate::{private, probe};
 
-/// How often a command is started at most where sockets that are hidden from it come and go.
+/// How often a command is started at most where others move what is to be covered, or hidden sockets come and go.
 const STARTS_MAX: usize = 4;
+/// How many of these have all mounts.
+const COVERED_STARTS: usize = 2;
+/// Longest time after which a start that failed is followed by another one.
+const STARTS_FOR: Duration = Duration::from_secs(5);
 
 /// The door through which commands run, as good as this machine allows. Clones share it.
 #[derive(Debug, Clone)]
@@ -91,27 +96,36 @@ impl Sandbox {
         groups.get_or_init(|| probe::find_groups(means)).await;
         let command = Arc::new(command);
         let workspace = command.files.workspace.clone();
-        let mut loose = LooseFiles::default();
-        for _ in 1..STARTS_MAX {
-            let (hidden, started) = match self.spawn(&command, loose).await {
+        let (began, mut is_compared) = (Instant::now(), false);
+        let loose = |is_compared| match is_compared {
+            true => LooseFiles::of(&workspace),
+            false => LooseFiles::default(),
+        };
+        for starts in 1..STARTS_MAX {
+            let (hidden, started) = match self.spawn(&command, loose(is_compared)).await {
                 Ok((kept, preparation)) => {
                     let hidden = preparation.hidden_sockets.clone();
                     (hidden, running::start(kept, preparation, output.clone()).await)
                 }
                 Err(error) => (Vec::new(), Err(error)),
             };
-            loose = LooseFiles::of(&workspace);
-            match started {
-                // Others move away what was to be covered, or make more than can be.
-                Err(
-                    SandboxError::Setup(_) | SandboxError::Io(_) | SandboxError::TooManyMounts(_),
-                ) if loose.may_be() => {}
-                // Bubblewrap takes it for an error that one of them is gone.
-                Err(SandboxError::Setup(_)) if hidden.iter().any(|path| !is_socket(path)) => {}
-                started => return started,
+            if began.elapsed() > STARTS_FOR {
+                return started;
             }
+            let may_be_loose = loose(true).may_be();
+            is_compared |= match &started {
+                // Others make more than can be protected: that is compared.
+                Err(SandboxError::TooManyMounts(_)) if may_be_loose => true,
+                // They moved away what was to be covered: it may be there at the next start.
+                Err(SandboxError::Setup(_) | SandboxError::Io(_)) if may_be_loose => {
+                    starts >= COVERED_STARTS
+                }
+                // Bubblewrap takes it for an error that one of them is gone.
+                Err(SandboxError::Setup(_)) if hidden.iter().any(|path| !is_socket(path)) => false,
+                _ => return started,
+            };
         }
-        let (kept, preparation) = self.spawn(&command, loose).await?;
+        let (kept, preparation) = self.spawn(&command, loose(is_compared)).await?;
         running::start(kept, preparation, output).await
     }
 

@@ -38,8 +38,22 @@ pub(super) struct TemporaryFiles {
     /// The one that is being listed.
     listed: Option<ListedDirectory>,
     found: FoundFiles,
+    unnamed: UnnamedFiles,
     unnamed_bytes: u64,
     unnamed_looked: Instant,
+}
+
+/// What lay in a directory, has no name any more and is open.
+#[derive(Default)]
+struct UnnamedFiles {
+    /// Those that were not looked at in this round.
+    processes: Vec<i32>,
+    /// What else the one before them has open.
+    open: Vec<PathBuf>,
+    /// How much of the disk each has that was found in this round, by device and number.
+    found: HashMap<(u64, u64), u64>,
+    /// How much there was in the round before.
+    bytes: u64,
 }
 
 /// A directory, by its name in the one around it, of which there is the place among those that were found.
@@ -74,6 +88,7 @@ impl TemporaryFiles {
             next: 0,
             listed: None,
             found: FoundFiles::default(),
+            unnamed: UnnamedFiles::default(),
             unnamed_bytes: 0,
             unnamed_looked: Instant::now(),
         }
@@ -81,10 +96,10 @@ impl TemporaryFiles {
 
     /// Looks on for a moment, and says which limit the command is above.
     pub(super) fn limit_reached(&mut self, tree: ProcessTree) -> Option<CommandLimit> {
-        if self.unnamed_looked.elapsed() >= UNNAMED_EVERY {
+        if !self.unnamed.is_round_over() || self.unnamed_looked.elapsed() >= UNNAMED_EVERY {
             self.unnamed_looked = Instant::now();
-            let processes = tree.processes().unwrap_or_default();
-            self.unnamed_bytes = unnamed_bytes(&processes, &self.root);
+            let processes = || tree.processes().unwrap_or_default();
+            self.unnamed_bytes = self.unnamed.look(processes, &self.root);
         }
         let until = Instant::now() + LOOK_MAX;
         if self.is_round_over() {
@@ -162,25 +177,44 @@ impl TemporaryFiles {
     }
 }
 
-/// How much of the disk files have that lay in a directory, have no name any more and are open.
-fn unnamed_bytes(processes: &[TreeProcess], directory: &Path) -> u64 {
-    let until = Instant::now() + LOOK_MAX;
-    let mut found = HashMap::new();
-    let open = processes.iter().flat_map(|process| {
-        fs::read_dir(format!("/proc/{}/fd", process.pid)).into_iter().flatten().flatten()
-    });
-    for open in open.take_while(|_| Instant::now() < until) {
-        let is_unnamed = fs::read_link(open.path()).is_ok_and(|path| {
+// === impl UnnamedFiles ===
+
+impl UnnamedFiles {
+    /// Looks on for a moment among what processes have open, at all of it in turn. Returns how much of the disk is known
+    /// to be taken.
+    fn look(&mut self, processes: impl FnOnce() -> Vec<TreeProcess>, directory: &Path) -> u64 {
+        if self.is_round_over() {
+            self.processes = processes().iter().map(|process| process.pid).collect();
+        }
+        let until = Instant::now() + LOOK_MAX;
+        while !self.is_round_over() && Instant::now() < until {
+            self.look_at_next(directory);
+        }
+        if self.is_round_over() {
+            self.bytes = std::mem::take(&mut self.found).into_values().sum();
+        }
+        self.bytes.max(self.found.values().sum())
+    }
+
+    fn is_round_over(&self) -> bool {
+        self.processes.is_empty() && self.open.is_empty()
+    }
+
+    fn look_at_next(&mut self, directory: &Path) {
+        let Some(open) = self.open.pop() else {
+            let process = self.processes.pop().into_iter();
+            let open = process.flat_map(|pid| fs::read_dir(format!("/proc/{pid}/fd")));
+            self.open = open.flatten().flatten().map(|open| open.path()).collect();
+            return;
+        };
+        let is_unnamed = fs::read_link(&open).is_ok_and(|path| {
             path.starts_with(directory)
                 && path.as_os_str().as_encoded_bytes().ends_with(UNNAMED.as_bytes())
         });
-        if let Ok(file) = fs::metadata(open.path())
-            && is_unnamed
-        {
-            found.insert((file.dev(), file.ino()), file.blocks() * BLOCK_BYTES);
+        if is_unnamed && let Ok(file) = fs::metadata(&open) {
+            self.found.insert((file.dev(), file.ino()), file.blocks() * BLOCK_BYTES);
         }
     }
-    found.values().sum()
 }
 
 #[cfg(test)]
@@ -240,14 +274,31 @@ mod tests {
     fn open_files_without_a_name_are_counted() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("file");
-        let own = [TreeProcess::read(std::process::id().cast_signed()).unwrap()];
         fs::write(&path, vec![1; 1 << 20]).unwrap();
         let open = [fs::File::open(&path).unwrap(), fs::File::open(&path).unwrap()];
-        assert_eq!(unnamed_bytes(&own, root.path()), 0);
+        // A moment may not be enough for all that is open here.
+        let round = |unnamed: &mut UnnamedFiles| {
+            loop {
+                let own = TreeProcess::read(std::process::id().cast_signed()).unwrap();
+                let bytes = unnamed.look(|| vec![own], root.path());
+                if unnamed.is_round_over() {
+                    return bytes;
+                }
+            }
+        };
+        let mut unnamed = UnnamedFiles::default();
+        assert_eq!(round(&mut unnamed), 0);
         fs::remove_file(&path).unwrap();
-        let bytes = unnamed_bytes(&own, root.path());
+        let bytes = round(&mut unnamed);
         assert!((1 << 20..2 << 20).contains(&bytes), "{bytes}");
+        // Until a round is over what the one before it found counts.
         drop(open);
-        assert_eq!(unnamed_bytes(&own, root.path()), 0);
+        unnamed.processes = vec![0];
+        unnamed.open = vec![path; 1 << 20];
+        let own = || -> Vec<TreeProcess> { unreachable!("a round is not over") };
+        assert_eq!((unnamed.look(own, root.path()), unnamed.is_round_over()), (bytes, false));
+        unnamed.open.clear();
+        round(&mut unnamed);
+        assert_eq!(round(&mut unnamed), 0);
     }
 }

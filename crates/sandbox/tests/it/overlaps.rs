@@ -3,9 +3,9 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use moss_sandbox::{CommandEnd, EndCause, LeftCommand, ProcessExit, RunningCommand};
+use moss_sandbox::{CommandEnd, CoverChange, EndCause, LeftCommand, ProcessExit, RunningCommand};
 
-use crate::harness::{FULL, KEEPER, Place, Way, alive, dead, eventually, marker, start};
+use crate::harness::{FULL, KEEPER, Place, Ran, Way, alive, dead, eventually, marker, run, start};
 
 /// What a command writes that no command may write.
 const EVIL: &str = "echo evil > .git/hooks/pre-commit";
@@ -157,11 +157,11 @@ async fn a_job_ends_no_other_command_by_what_it_makes_and_replaces() {
         let script = "
             mkdir -p nest/.git/objects; echo x > nest/.git/HEAD; echo old > nest/.git/config; touch job-begun
             until [ -e go ]; do sleep 0.02; done
+            echo evil > .git/commondir
             for i in $(seq 60); do
-                echo evil > .git/commondir; echo evil > nest/.git/commondir
-                echo $i > nest/.git/new; mv nest/.git/new nest/.git/config
-                sleep 0.02; rm -f .git/commondir nest/.git/commondir
+                echo $i > nest/.git/new; mv nest/.git/new nest/.git/config; sleep 0.02
             done
+            until [ ! -e .git/commondir ]; do sleep 0.02; done
             touch toggled; sleep 600";
         let job = start(way, place.shell(script)).await;
         eventually("the job runs", || place.root.join("job-begun").exists()).await;
@@ -171,11 +171,30 @@ async fn a_job_ends_no_other_command_by_what_it_makes_and_replaces() {
         assert_eq!((end.cause, &end.disturbance), (EndCause::Ended, &None), "{way}: {end:?}");
         // What it began with is there, and what was made is not.
         assert_eq!(place.read("nest/.git/config"), "old\n", "{way}");
-        for made in [".git/commondir", "nest/.git/commondir"] {
-            assert!(!place.root.join(made).exists(), "{way}: {made}");
-        }
+        assert!(!place.root.join(".git/commondir").exists(), "{way}");
         assert!(end.restored.contains(&place.root.join(".git/commondir")), "{way}: {end:?}");
         drop(job);
+    }
+}
+
+#[tokio::test]
+async fn what_is_made_again_beside_another_command_stays_no_longer_than_they_run() {
+    for way in FULL {
+        let place = repository();
+        let made = place.root.join(".git/commondir");
+        let script = "
+            touch job-begun; until [ -e go ]; do sleep 0.02; done
+            while :; do [ -e .git/commondir ] || echo evil > .git/commondir; sleep 0.02; done";
+        let job = start(way, place.shell(script)).await;
+        eventually("the job runs", || place.root.join("job-begun").exists()).await;
+        let other = start(way, place.shell("touch go; sleep 600")).await;
+        for running in [job, other] {
+            let end = running.wait().await.unwrap();
+            let found = end.disturbance.unwrap_or_else(|| panic!("{way}: no reason"));
+            assert_eq!((found.path, found.change), (made.clone(), CoverChange::Made), "{way}");
+            assert!(end.restored.contains(&made), "{way}: {:?}", end.restored);
+        }
+        assert!(!made.exists(), "{way}");
     }
 }
 
@@ -184,14 +203,13 @@ async fn a_job_that_makes_repositories_refuses_no_other_command() {
     for way in [Way::Bubblewrap, Way::Own, Way::Landlock] {
         let place = repository();
         let script = "
-            mkdir -p nest/.git/objects; echo x > nest/.git/HEAD; echo x > nest/.git/config; echo x > nest/.env
+            mkdir -p nest/.git/objects; echo x > nest/.git/HEAD; echo x > nest/.git/config
             while :; do mv nest moved; mv moved nest; touch begun; done";
         let job = start(way, place.shell(script)).await;
         eventually("the job runs", || place.root.join("begun").exists()).await;
         for _ in 0..20 {
             let mut command = place.shell("true");
             command.files.repositories = vec![place.root.join("nest/.git")];
-            command.files.masked = vec![place.root.join("nest/.env")];
             let end = start(way, command).await.wait().await.unwrap();
             assert_eq!(end.exit, ProcessExit::Exited(0), "{way}: {end:?}");
         }
@@ -208,10 +226,15 @@ async fn a_job_that_makes_more_repositories_than_can_be_covered_refuses_no_other
             touch begun; sleep 600";
         let job = start(way, place.shell(script)).await;
         eventually("the job runs", || place.root.join("begun").exists()).await;
-        let mut command = place.shell("echo evil > r7/.git/config; echo evil > .git/config");
+        // What is new may be a person's.
+        let secrets = [place.write(".env.local", "canary\n"), place.write("r8/.env", "canary\n")];
+        let mut command = place
+            .shell("echo evil > r7/.git/config; echo evil > .git/config; cat .env.local r8/.env");
+        command.files.masked = secrets.to_vec();
         let made = |number| place.root.join(format!("r{number}/.git"));
         command.files.repositories = (1..=1400).map(made).collect();
-        let end = start(way, command).await.wait().await.unwrap();
+        let Ran { stdout, end, .. } = run(way, command).await;
+        assert_eq!(stdout, "", "{way}: {end:?}");
         assert_eq!(end.restored, [place.root.join("r7/.git/config")], "{way}: {end:?}");
         assert_eq!(place.read("r7/.git/config"), "x\n", "{way}");
         assert_eq!(place.read(".git/config"), "old\n", "{way}");
