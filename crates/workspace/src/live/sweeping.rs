@@ -65,6 +65,7 @@ impl LiveTree {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests lay out their own files")]
 mod tests {
     use std::cell::Cell;
     use std::fs;
