@@ -513,6 +513,40 @@ mod tests {
     }
 
     #[test]
+    fn what_is_masked_is_not_written_down() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        fs::create_dir(root.join("tool")).unwrap();
+        for name in ["secret", "tool/key"] {
+            fs::write(root.join(name), "canary").unwrap();
+        }
+        fs::write(root.join("tool/hook"), "before").unwrap();
+        let plan = |names: &[&str], masked: &[&str], moved: &[&str]| SnapshotPlan {
+            workspace: root.clone(),
+            protected: BTreeSet::new(),
+            masked: masked.iter().map(|name| root.join(name)).collect(),
+            compared: names.iter().map(|name| root.join(name)).collect(),
+            written: vec![root.clone()],
+            looked: Instant::now(),
+            moved: moved.iter().map(|name| root.join(name)).collect(),
+        };
+        let earlier = Snapshot::of(plan(&["secret", "tool"], &["secret", "tool/key"], &[]));
+        // To the later one they were not there.
+        let mut later = Snapshot::of(plan(&[], &[], &["secret", "tool"]));
+        assert!(later.learn(&earlier, &ComparedPaths::default()));
+        assert_eq!(
+            later.kept.iter().map(|kept| &kept.path).collect::<Vec<_>>(),
+            [&root.join("tool")]
+        );
+        for snapshot in [earlier, later] {
+            let mut message = Encoder::default();
+            snapshot.encode(&mut message);
+            let written = String::from_utf8_lossy(&message.finish().unwrap()).into_owned();
+            assert!(!written.contains("canary") && written.contains("before"), "{written}");
+        }
+    }
+
+    #[test]
     fn a_link_around_what_commands_write_is_the_persons() {
         let around = tempfile::tempdir().unwrap();
         let around = around.path().canonicalize().unwrap();
