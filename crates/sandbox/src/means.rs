@@ -151,6 +151,9 @@ impl Means {
         if is_early {
             self.fork(kind, &mut ends)?;
         }
+        if self.launcher.is_some() && command.profile == Profile::WorkspaceWrite {
+            settle_watched(&command.files.workspace);
+        }
         let mut preparation = self.prepare(command, (sockets, loose), &mut ends)?;
         (preparation.order.group, preparation.group) = (first, group);
         if !is_early {
@@ -194,9 +197,6 @@ impl Means {
     ) -> Result<Preparation, SandboxError> {
         let network = self.network(command);
         let mut environment = environment::select(&command.environment, network);
-        if self.launcher.is_some() && command.profile == Profile::WorkspaceWrite {
-            settle_watched(&command.files.workspace);
-        }
         let mut plan = plan::plan(command, &environment, sockets, (loose, self.mounts_max()))?;
         let hidden_sockets = plan.hidden_sockets();
         let is_kept_in = command.profile != Profile::DangerFull && self.tier > Tier::None;
