@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::ops::Bound;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use rustix::fs::FileType;
 
@@ -14,6 +13,7 @@ use crate::aside::{move_aside, set_aside_in};
 use crate::content_before::ContentBefore;
 use crate::reached::{ReachedDirectory, real_of};
 use crate::shares;
+use crate::snapshot_plan::SnapshotPlan;
 use crate::wire::{Decoder, Encoder};
 
 /// Permissions by which the owner of a directory lists, enters and changes it.
@@ -27,24 +27,6 @@ pub(crate) struct Snapshot {
     above: BTreeMap<PathBuf, u32>,
     /// What else is known of it, while it runs.
     plan: Option<SnapshotPlan>,
-}
-
-/// What a command may not change, by the rules of when it was planned.
-#[derive(Debug, Clone)]
-pub(crate) struct SnapshotPlan {
-    pub(crate) workspace: PathBuf,
-    /// All that is protected, by a mount or by none.
-    pub(crate) protected: BTreeSet<PathBuf>,
-    /// All that is masked.
-    pub(crate) masked: BTreeSet<PathBuf>,
-    /// What is compared afterwards.
-    pub(crate) compared: Vec<PathBuf>,
-    /// Where the command writes: nothing elsewhere is compared or restored.
-    pub(crate) written: Vec<PathBuf>,
-    /// When the workspace was looked at for it.
-    pub(crate) looked: Instant,
-    /// What other commands had moved away when it was looked at, and what of that is there again.
-    pub(crate) moved: BTreeSet<PathBuf>,
 }
 
 /// A protected path, and what it held.
@@ -351,28 +333,6 @@ impl Snapshot {
     }
 }
 
-// === impl SnapshotPlan ===
-
-impl SnapshotPlan {
-    /// The directories in which it compares something, as far as no link leads there.
-    pub(crate) fn directories(&self) -> Vec<PathBuf> {
-        let has_compared = |root: &&PathBuf| self.compared.iter().any(|one| one.starts_with(root));
-        let written = self.written.iter().filter(has_compared);
-        [&self.workspace].into_iter().chain(written).cloned().collect()
-    }
-
-    /// Whether a path is masked, or lies in what is.
-    fn is_masked(&self, path: &Path) -> bool {
-        path.ancestors().any(|around| self.masked.contains(around))
-    }
-
-    /// Whether a path is protected in it, or lies in what is.
-    pub(crate) fn has(&self, path: &Path) -> bool {
-        let is_in = |around: &Path| self.protected.contains(around);
-        path.ancestors().any(is_in) || self.compared.iter().any(|one| path.starts_with(one))
-    }
-}
-
 // === impl KeptPath ===
 
 impl KeptPath {
@@ -427,6 +387,7 @@ fn remove(path: &Path) {
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::time::Instant;
 
     use super::*;
     use crate::aside::{ASIDE, NAME_BYTES_MAX};
@@ -510,6 +471,40 @@ mod tests {
         move_aside(&path("conf")).unwrap();
         assert!(!path("conf").exists());
         assert_eq!(fs::read_to_string(path("conf.set-aside-by-moss")).unwrap(), "new");
+    }
+
+    #[test]
+    fn what_is_masked_is_not_written_down() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        fs::create_dir(root.join("tool")).unwrap();
+        for name in ["secret", "tool/key"] {
+            fs::write(root.join(name), "canary").unwrap();
+        }
+        fs::write(root.join("tool/hook"), "before").unwrap();
+        let plan = |names: &[&str], masked: &[&str], moved: &[&str]| SnapshotPlan {
+            workspace: root.clone(),
+            protected: BTreeSet::new(),
+            masked: masked.iter().map(|name| root.join(name)).collect(),
+            compared: names.iter().map(|name| root.join(name)).collect(),
+            written: vec![root.clone()],
+            looked: Instant::now(),
+            moved: moved.iter().map(|name| root.join(name)).collect(),
+        };
+        let earlier = Snapshot::of(plan(&["secret", "tool"], &["secret", "tool/key"], &[]));
+        // To the later one they were not there.
+        let mut later = Snapshot::of(plan(&[], &[], &["secret", "tool"]));
+        assert!(later.learn(&earlier, &ComparedPaths::default()));
+        assert_eq!(
+            later.kept.iter().map(|kept| &kept.path).collect::<Vec<_>>(),
+            [&root.join("tool")]
+        );
+        for snapshot in [earlier, later] {
+            let mut message = Encoder::default();
+            snapshot.encode(&mut message);
+            let written = String::from_utf8_lossy(&message.finish().unwrap()).into_owned();
+            assert!(!written.contains("canary") && written.contains("before"), "{written}");
+        }
     }
 
     #[test]

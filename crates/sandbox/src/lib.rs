@@ -65,6 +65,7 @@ mod running_snapshots;
 mod sandbox;
 mod settings;
 mod shares;
+mod snapshot_plan;
 mod start;
 #[cfg(target_os = "linux")]
 mod system;

@@ -6,12 +6,12 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::bound_sockets::{PendingSockets, is_socket};
 use crate::bubblewrap::Bubblewrap;
 use crate::command::{NetworkMode, Profile, SandboxedCommand};
-use crate::compare::{Snapshot, SnapshotPlan};
+use crate::compare::Snapshot;
 #[cfg(not(target_os = "linux"))]
 use crate::elsewhere::{
     self as system, CommandGroup, CommandGroups, ForkServer, KEEPER, SystemLayers,
@@ -29,9 +29,8 @@ use crate::plan::{self, FilePlan};
 use crate::private::PrivateDirectory;
 use crate::refusing::check;
 use crate::running::{Kept, LaunchMessage, Preparation};
-use crate::running_snapshots::{
-    HeldSnapshot, LooseFiles, end_closing, open_closed, settle_watched,
-};
+use crate::running_snapshots::{HeldSnapshot, LooseFiles, open_for, settle_watched};
+use crate::snapshot_plan::SnapshotPlan;
 use crate::start::{ProgramOrder, StartKind};
 use crate::tier::Tier;
 #[cfg(target_os = "linux")]
@@ -49,10 +48,6 @@ const MOUNTS_MAX: usize = 4_096;
 const BUBBLEWRAP_MOUNTS_MAX: usize = 800;
 /// How often it is opened again what commands close that run.
 const OPENED_MAX: usize = 10;
-/// How many of these are left when those are ended that may have closed it.
-const OPENED_LEFT: usize = 5;
-/// How long it takes until they have.
-const OPENED_PAUSE: Duration = Duration::from_millis(200);
 /// What is there wherever processes can be looked at.
 const OWN_PROCESS: &str = "/proc/self/stat";
 
@@ -156,6 +151,9 @@ impl Means {
         if is_early {
             self.fork(kind, &mut ends)?;
         }
+        if self.launcher.is_some() && command.profile == Profile::WorkspaceWrite {
+            settle_watched(&command.files.workspace);
+        }
         let mut preparation = self.prepare(command, (sockets, loose), &mut ends)?;
         (preparation.order.group, preparation.group) = (first, group);
         if !is_early {
@@ -199,9 +197,6 @@ impl Means {
     ) -> Result<Preparation, SandboxError> {
         let network = self.network(command);
         let mut environment = environment::select(&command.environment, network);
-        if self.launcher.is_some() && command.profile == Profile::WorkspaceWrite {
-            settle_watched(&command.files.workspace);
-        }
         let mut plan = plan::plan(command, &environment, sockets, (loose, self.mounts_max()))?;
         let hidden_sockets = plan.hidden_sockets();
         let is_kept_in = command.profile != Profile::DangerFull && self.tier > Tier::None;
@@ -296,20 +291,12 @@ impl Means {
             moved: BTreeSet::new(),
         };
         let record = command.record.as_ref();
-        let mut tries = OPENED_MAX;
+        let mut tries = 0..OPENED_MAX;
         loop {
             // A command that runs may have closed it.
             match HeldSnapshot::take(snapshot_plan.clone(), record, check) {
                 Err(SandboxError::Closed { closed, .. })
-                    if tries > 0
-                        && (open_closed(workspace) || LooseFiles::of(workspace).may_be()) =>
-                {
-                    tries -= 1;
-                    if tries < OPENED_LEFT {
-                        end_closing(&closed);
-                        std::thread::sleep(OPENED_PAUSE);
-                    }
-                }
+                    if tries.next().is_some_and(|tried| open_for(workspace, &closed, tried)) => {}
                 taken => return taken,
             }
         }

@@ -10,11 +10,12 @@ use std::time::{Duration, Instant};
 use tokio::sync::watch;
 
 use crate::aside::move_aside;
-use crate::compare::{ComparedPaths, Snapshot, SnapshotPlan};
+use crate::compare::{ComparedPaths, Snapshot};
 use crate::ending::{CoverChange, Disturbance};
 use crate::reached::real_of;
 use crate::record::CommandRecord;
 use crate::region::{HeldRegion, overlap};
+use crate::snapshot_plan::SnapshotPlan;
 
 /// Those of all workspaces, the oldest first: one may lie in another. It is locked for a moment only: who looks at
 /// files or restores them has a [`HeldRegion`].
@@ -22,6 +23,10 @@ static RUNNING: Mutex<RunningSnapshots> =
     Mutex::new(RunningSnapshots { last: 0, all: Vec::new(), ended: BTreeMap::new() });
 /// Longest time between the look at a workspace for a command and its start.
 const PLANNED_MAX: Duration = Duration::from_secs(60);
+/// How often a directory is opened before those are ended that may close it.
+const OPENED_TRIES: usize = 5;
+/// How long one waits each time until they have ended.
+const OPENED_PAUSE: Duration = Duration::from_millis(200);
 
 #[derive(Debug)]
 struct RunningSnapshots {
@@ -140,9 +145,20 @@ pub(crate) fn settle_made(path: &Path) {
     }
 }
 
+/// Opens what keeps a command from being started, after so many tries. Whoever may close it again each time is ended.
+/// Returns whether another try may find it open.
+pub(crate) fn open_for(workspace: &Path, closed: &Path, tried: usize) -> bool {
+    let may_open = open_closed(workspace) || LooseFiles::of(workspace).may_be();
+    if may_open && tried >= OPENED_TRIES {
+        end_closing(closed);
+        std::thread::sleep(OPENED_PAUSE);
+    }
+    may_open
+}
+
 /// Ends the commands that may have closed a directory, which was open to them when they began: none that may write
 /// there could start.
-pub(crate) fn end_closing(closed: &Path) {
+fn end_closing(closed: &Path) {
     for one in running_in(&[closed.to_owned()]) {
         if lock(&one.snapshot).found_open(closed) {
             one.made.send_modify(|made| made.end(closed, CoverChange::Closed));

@@ -234,7 +234,7 @@ async fn a_job_that_makes_more_repositories_than_can_be_covered_refuses_no_other
         let made = |number| place.root.join(format!("r{number}/.git"));
         command.files.repositories = (1..=1400).map(made).collect();
         let Ran { stdout, end, .. } = run(way, command).await;
-        assert_eq!(stdout, "", "{way}: {end:?}");
+        assert_eq!(stdout, "", "{way}");
         assert_eq!(end.restored, [place.root.join("r7/.git/config")], "{way}: {end:?}");
         assert_eq!(place.read("r7/.git/config"), "x\n", "{way}");
         assert_eq!(place.read(".git/config"), "old\n", "{way}");
