@@ -2,7 +2,6 @@
 
 mod ascii;
 mod familiar;
-mod letters;
 mod query;
 mod rank;
 mod scan;

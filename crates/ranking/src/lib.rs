@@ -15,6 +15,7 @@ mod glossary;
 mod map;
 mod names;
 mod passages;
+pub mod path_letters;
 mod postings;
 mod qualified;
 mod question;

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use moss_ranking::path_letters::{LetterSets, letters_of};
 use moss_sdk::tree_listing::{EntryNumber, TreeNames};
 
 use super::ascii::{AsciiPattern, DirectoriesFit};
-use super::letters::{LetterSets, letters_of};
 use super::query::FileQuery;
 use super::rank::{PathText, Rank};
 

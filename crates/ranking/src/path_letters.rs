@@ -14,14 +14,14 @@ const OTHER: u32 = 1 << 30;
 
 /// The letters of all paths of a listing, a bit for each.
 #[derive(Debug)]
-pub(super) struct LetterSets {
+pub struct LetterSets {
     /// By the number of the entry, of its name; by that of the directory, of its path.
     names: Box<[u32]>,
     directories: Box<[u32]>,
 }
 
 /// The letters of a text.
-pub(super) fn letters_of(text: &[u8]) -> u32 {
+pub fn letters_of(text: &[u8]) -> u32 {
     text.iter().fold(0, |letters, byte| letters | letter(*byte))
 }
 
@@ -42,7 +42,7 @@ fn letter(byte: u8) -> u32 {
 
 impl LetterSets {
     /// Looks at all paths, as seen from the directory that was listed.
-    pub(super) fn of(names: &TreeNames) -> Self {
+    pub fn of(names: &TreeNames) -> Self {
         let entries = 0..EntryNumber::try_from(names.len()).unwrap_or(EntryNumber::MAX);
         let of_directory = |seen: &str| match seen {
             "" => 0,
@@ -59,7 +59,7 @@ impl LetterSets {
     }
 
     /// Whether a file in a directory may have some letters: surely not where this says no.
-    pub(super) fn may_hold(&self, file: EntryNumber, directory: usize, letters: u32) -> bool {
+    pub fn may_hold(&self, file: EntryNumber, directory: usize, letters: u32) -> bool {
         let found = self.names[file as usize] | self.directories[directory];
         letters & !found == 0 || found & FOREIGN != 0
     }
