@@ -287,7 +287,7 @@ impl CommandRun {
         let compared = compared.await;
         let mut compared = compared.map_err(|error| SandboxError::Setup(error.to_string()))?;
         let MadeMeanwhile { ended, moved } = self.made.send_replace(MadeMeanwhile::default());
-        let moved = moved.into_iter().filter(|path| !compared.restored.contains(path));
+        let moved = moved.into_keys().filter(|path| !compared.restored.contains(path));
         let moved: Vec<_> = moved.collect();
         compared.restored.extend(moved);
         let (mut end, cause) = watched?;

@@ -23,6 +23,10 @@ static RUNNING: Mutex<RunningSnapshots> =
     Mutex::new(RunningSnapshots { last: 0, all: Vec::new(), ended: BTreeMap::new() });
 /// Longest time between the look at a workspace for a command and its start.
 const PLANNED_MAX: Duration = Duration::from_secs(60);
+/// How often the same is moved aside within [`AGAIN_WITHIN`] of the time before until it is a command that does not stop,
+/// and no honest one that writes its settings: git writes some a few times, and again hours later.
+const MOVED_MAX: u32 = 3;
+const AGAIN_WITHIN: Duration = Duration::from_secs(10);
 /// How often a directory is opened before those are ended that may close it.
 const OPENED_TRIES: usize = 5;
 /// How long one waits each time until they have ended.
@@ -56,8 +60,8 @@ struct RunningSnapshot {
 pub(crate) struct MadeMeanwhile {
     /// What it is ended for: it has done that, or it is one of those that may have and will not stop.
     pub(crate) ended: Option<Disturbance>,
-    /// What was moved aside at once: it or another one has made that.
-    pub(crate) moved: BTreeSet<PathBuf>,
+    /// What was moved aside at once, when last and how often in a row: it or another one has made that.
+    pub(crate) moved: BTreeMap<PathBuf, (Instant, u32)>,
 }
 
 /// What commands that run may write although it is protected or masked: it was not when they began.
@@ -118,8 +122,8 @@ pub(crate) fn open_closed(workspace: &Path) -> bool {
 }
 
 /// Decides about what was made that may not be there. Where one command runs that may write there, that one has made
-/// it, and is ended. Of several nobody knows: it is moved aside, and when it is made again those are ended that ran both
-/// times. Where it stays all are.
+/// it, and is ended. Of several nobody knows: it is moved aside, and when it is made again and again those are ended
+/// that ran each time. Where it stays all are.
 pub(crate) fn settle_made(path: &Path) {
     let directories = vec![path.to_owned(), real_of(path)];
     // Whoever ends has restored by then what it made.
@@ -137,8 +141,7 @@ pub(crate) fn settle_made(path: &Path) {
     let is_there = moved.is_err() || path.symlink_metadata().is_ok();
     for one in &writers {
         one.made.send_modify(|made| {
-            let is_again = moved.is_ok() && !made.moved.insert(path.to_owned());
-            if is_again || is_there || writers.len() == 1 {
+            if moved.is_ok() && made.moves(path) >= MOVED_MAX || is_there || writers.len() == 1 {
                 made.end(path, CoverChange::Made);
             }
         });
@@ -206,6 +209,15 @@ fn add_moved(plan: &mut SnapshotPlan) {
 // === impl MadeMeanwhile ===
 
 impl MadeMeanwhile {
+    /// Counts what is moved aside: how often it was in a row.
+    fn moves(&mut self, path: &Path) -> u32 {
+        let now = Instant::now();
+        let (at, times) = self.moved.entry(path.to_owned()).or_insert((now, 0));
+        *times = if now.duration_since(*at) < AGAIN_WITHIN { *times + 1 } else { 1 };
+        *at = now;
+        *times
+    }
+
     fn end(&mut self, path: &Path, change: CoverChange) {
         self.ended.get_or_insert_with(|| Disturbance { path: path.to_owned(), change });
     }
@@ -516,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_made_is_moved_aside_and_made_again_ends_all_that_ran_both_times() {
+    fn what_was_made_is_moved_aside_and_made_again_and_again_ends_all_that_ran_each_time() {
         let root = tempfile::tempdir().unwrap();
         let root = root.path().canonicalize().unwrap();
         let made = root.join("made");
@@ -532,11 +544,23 @@ mod tests {
         assert!(!made.exists() && root.join("made.set-aside-by-moss").exists());
         assert_eq!([ended(&first), ended(&second)], [None, None]);
         let third = take(&root, &["made"], None);
+        // Long after it was made last, nothing is made again.
+        let long_ago = Instant::now().checked_sub(AGAIN_WITHIN).unwrap();
+        second.made.send_modify(|seen| seen.moved.values_mut().for_each(|last| last.0 = long_ago));
+        write(&made, "evil");
+        settle_watched(&root);
+        assert_eq!([ended(&first), ended(&second), ended(&third)], [None, None, None]);
         write(&made, "evil");
         settle_watched(&root);
         assert!(!made.exists());
         let again = Some(made.clone());
-        assert_eq!([ended(&first), ended(&second), ended(&third)], [again.clone(), again, None]);
+        assert_eq!([ended(&first), ended(&second), ended(&third)], [again.clone(), None, None]);
+        write(&made, "evil");
+        settle_watched(&root);
+        assert_eq!(
+            [ended(&first), ended(&second), ended(&third)],
+            [again.clone(), again.clone(), again]
+        );
         drop((first, second, third));
         // One alone has made it.
         let alone = take(&root, &["made"], None);
