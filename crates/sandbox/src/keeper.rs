@@ -31,7 +31,7 @@ use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions};
 use self::covers::CoverWatch;
 use self::group::KeptGroup;
 use self::restrict::Restrictions;
-pub(crate) use self::restrict::{NEWEST, drop_rights};
+pub(crate) use self::restrict::{NEWEST, drop_rights, opened_for_rule};
 pub(crate) use self::socket::{control, read_message, send};
 use self::temporary::TemporaryFiles;
 use self::tree::ProcessTree;

@@ -14,12 +14,12 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use landlock::{
-    Access as _, AccessFs, CompatLevel, Compatible as _, PathBeneath, PathFd, Ruleset,
-    RulesetAttr as _, RulesetCreatedAttr as _,
+    Access as _, AccessFs, CompatLevel, Compatible as _, PathBeneath, Ruleset, RulesetAttr as _,
+    RulesetCreatedAttr as _,
 };
 
 use crate::carve::Carving;
-use crate::keeper::NEWEST;
+use crate::keeper::{NEWEST, opened_for_rule};
 use crate::order::AppliedLayer;
 use crate::visible;
 
@@ -115,8 +115,7 @@ fn rules(granted: &[PathBuf]) -> Result<OwnedFd, String> {
     let ruleset = Ruleset::default().set_compatibility(CompatLevel::BestEffort);
     let mut created = ruleset.handle_access(all).map_err(text)?.create().map_err(text)?;
     for path in granted {
-        // What is not there any more needs no rule.
-        let Ok(beneath) = PathFd::new(path) else { continue };
+        let Some(beneath) = opened_for_rule(path) else { continue };
         // For a file the library leaves out what only directories have.
         created = created.add_rule(PathBeneath::new(beneath, all)).map_err(text)?;
     }

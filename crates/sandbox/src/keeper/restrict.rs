@@ -3,7 +3,7 @@
 
 use std::io;
 use std::os::fd::{AsFd as _, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, PathBeneath,
@@ -33,6 +33,13 @@ pub(super) struct Restrictions {
     filters: &'static [BpfProgram],
 }
 
+/// Opens what a rule is about; none where nothing is there, or a mount whose file system has ended, such as one of
+/// `sshfs`: nobody reads that, and it must not keep all commands from being started.
+pub(crate) fn opened_for_rule(path: &Path) -> Option<PathFd> {
+    let opened = PathFd::new(path).ok()?;
+    rustix::fs::fstat(&opened).is_ok().then_some(opened)
+}
+
 /// A step that failed: its name, and why.
 pub(super) type FailedStep = (&'static str, String);
 
@@ -52,8 +59,7 @@ fn ruleset(rules: &LandlockRules, terminal: Option<&OwnedFd>) -> Result<RulesetC
     let mut created = ruleset.create().map_err(text)?;
     let mut add = |paths: &[PathBuf], access: BitFlags<AccessFs>| -> Result<(), String> {
         for path in paths {
-            // What is not there needs no rule.
-            let Ok(beneath) = PathFd::new(path) else { continue };
+            let Some(beneath) = opened_for_rule(path) else { continue };
             // For a file the library leaves out what only directories have.
             (&mut created).add_rule(PathBeneath::new(beneath, access)).map_err(text)?;
         }
