@@ -5,17 +5,14 @@
 //! Of the limits (`config.toml`) those change that can; the others wait for the next start, and the
 //! status says which.
 
-mod trail;
-mod watch;
-
 use std::sync::Arc;
 
 use tokio::task::spawn_blocking;
 
-use self::watch::{FileWatcher, Group};
 use crate::setup;
 use crate::state::{Daemon, WorkspaceState};
 use moss_config::Config;
+use moss_config::watch::{FileWatcher, Group};
 use moss_live_index::live_tree::KeptTree;
 use moss_plugins::{Changes, Plugins};
 

@@ -1,5 +1,5 @@
 //! The configuration: limits, out of one compiled-in file of defaults, the user's file and the
-//! admin's upper bounds. Resolved at start and again when a file changes: see [`Config::renewed`].
+//! admin's upper bounds. Resolved at start and again when a file changes: see [`Config::renewed`], [`watch`].
 
 mod embeddings;
 mod excluded;
@@ -9,6 +9,7 @@ mod linters;
 mod lists;
 mod named;
 mod tool_sets;
+pub mod watch;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,8 +24,7 @@ use moss_plugins::{Maximum, Settings};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
-/// How many calls deep tools call tools, on one slot; the call that came from outside does not
-/// count.
+/// How many calls deep tools call tools, on one slot; the call that came from outside does not count.
 pub const DEPTH_MAX: usize = 4;
 
 const DEFAULT: &str = include_str!("../default.toml");

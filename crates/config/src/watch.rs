@@ -4,10 +4,13 @@
 //! Watches directories, not files. It never says what changed: the receiver looks at everything
 //! again, so that a lost or doubled event does no harm.
 
+#![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
+
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 #[cfg(target_os = "linux")]
 mod inotify;
+mod trail;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::os::unix::fs::MetadataExt as _;
@@ -23,7 +26,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use self::elsewhere::WatchedDirectories;
 #[cfg(target_os = "linux")]
 use self::inotify::WatchedDirectories;
-use super::trail::{self, Trail};
+use self::trail::Trail;
 
 /// How long files must be left alone before they are read.
 const QUIET: Duration = Duration::from_millis(50);
@@ -38,9 +41,12 @@ const ROUNDS_MAX: usize = 8;
 
 /// What is read anew when a file changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Group {
+pub enum Group {
+    /// The limits of the daemon.
     Configuration,
+    /// The policy of every workspace.
     Policies,
+    /// The lists of plugins, and their components.
     Plugins,
 }
 
@@ -57,7 +63,7 @@ enum WatchEvent {
 
 /// Watches the files that were named to it.
 #[derive(Debug)]
-pub(super) struct FileWatcher {
+pub struct FileWatcher {
     heard: Arc<Heard>,
     followed: Mutex<Followed>,
     /// Whether something is looked at by polling.
@@ -93,7 +99,9 @@ struct Followed {
 // === impl FileWatcher ===
 
 impl FileWatcher {
-    pub(super) fn new() -> Self {
+    /// Starts the thread that hears about changes; where it cannot be, everything is looked at by polling.
+    #[expect(clippy::new_without_default, reason = "it starts a thread")]
+    pub fn new() -> Self {
         let heard = Arc::new(Heard::default());
         let of_thread = Arc::clone(&heard);
         let directories = WatchedDirectories::new(move |change| of_thread.hear(change));
@@ -115,13 +123,13 @@ impl FileWatcher {
     }
 
     /// Hears about every round in which something may have changed.
-    pub(super) fn subscribe(&self) -> watch::Receiver<u64> {
+    pub fn subscribe(&self) -> watch::Receiver<u64> {
         self.rounds.subscribe()
     }
 
     /// Follows these files in place of what the group followed before. A change that happens after
     /// this returns is reported. Blocks for a few system calls.
-    pub(super) fn follow(&self, group: Group, files: Vec<PathBuf>) {
+    pub fn follow(&self, group: Group, files: Vec<PathBuf>) {
         let mut followed = self.followed.lock().unwrap_or_else(PoisonError::into_inner);
         followed.files.insert(group, files);
         let is_blind = !followed.watch(&self.heard);
@@ -132,7 +140,7 @@ impl FileWatcher {
     }
 
     /// Turns what is heard into rounds, for as long as it is polled.
-    pub(super) async fn run(&self) {
+    pub async fn run(&self) {
         loop {
             let woken = self.heard.woken.notified();
             if self.blind.load(Ordering::Relaxed) {
