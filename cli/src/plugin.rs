@@ -7,6 +7,7 @@ pub(super) mod described;
 mod develop;
 mod list;
 mod remove;
+mod renaming;
 mod show;
 mod trust;
 

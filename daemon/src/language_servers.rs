@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use moss_language_servers::{KNOWN, ServerSpec};
 use moss_policy::Policy;
 
-pub(crate) use self::running::{RunningServer, ServerStart};
+pub(crate) use self::running::{IsWanted, RunningServer, ServerStart};
 use moss_config::Config;
 
 /// How often a server may end by itself within [`DOWN_TIME`] before it is left alone for so long.

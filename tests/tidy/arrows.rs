@@ -1,5 +1,5 @@
-//! Arrows between files: within a crate no file needs another that needs it, but for parent and child
-//! modules. Whoever moves one file then moves that one alone.
+//! Arrows between files: within a crate no file needs another that needs it, but for a child module that needs what
+//! is above it. Whoever moves one file then moves that one alone.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -61,6 +61,13 @@ fn a_circle_is_found_wherever_it_is_closed() {
     assert_eq!(circles(&exported), 1);
     let family = [("a", "mod c;\nuse self::c::C;"), ("a::c", "use super::A;"), ("", "")];
     assert_eq!(circles(&family), 0);
+    let through_a_child = [
+        ("", ""),
+        ("a", "mod c;\nuse self::c::C;"),
+        ("a::c", "use crate::b::B;"),
+        ("b", "use crate::a::A;"),
+    ];
+    assert_eq!(circles(&through_a_child), 1);
     let three = [
         ("", ""),
         ("a", "use crate::b::{self, x};"),
@@ -80,11 +87,6 @@ fn module_of(file: &File) -> Option<(&str, Module)> {
         _ => stem.split('/').map(str::to_owned).collect(),
     };
     Some((directory, module))
-}
-
-/// Whether one module is the other, or above it.
-fn are_kin(one: &Module, other: &Module) -> bool {
-    one.starts_with(other) || other.starts_with(one)
 }
 
 // === impl Crate ===
@@ -119,13 +121,13 @@ impl Crate {
         circles
     }
 
-    /// Which modules each needs that are neither above nor below it.
+    /// Which modules each needs that are not above it: a child needs its parent, which is no circle of theirs.
     fn arrows(&self) -> BTreeMap<Module, BTreeSet<Module>> {
         let needed = |module: &Module| {
             let of_paths = self.paths.get(module).into_iter().flatten();
             let all = self.uses[module].iter().chain(of_paths);
             let found = all.filter_map(|path| self.resolve(module, path, 0));
-            found.filter(|other| !are_kin(module, other)).collect()
+            found.filter(|other| !module.starts_with(other)).collect()
         };
         self.uses.keys().map(|module| (module.clone(), needed(module))).collect()
     }

@@ -1,6 +1,5 @@
 //! `moss plugin add`.
 
-use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use moss_plugin_list::Grant;
@@ -9,6 +8,7 @@ use moss_proto::v1::change_plugins_request::Change;
 use serde_json::{Value, json};
 
 use super::changing::{self, Adjusted, DecisionArgs};
+use super::renaming::renamed;
 use super::{described, develop};
 use crate::Session;
 use crate::error::CliError;
@@ -154,21 +154,6 @@ fn check(args: &AddArgs) -> Result<(), CliError> {
         None | Some(Ok(Value::Object(_))) => Ok(()),
         Some(Ok(_)) => Err(CliError::invalid("`--config`: expected a JSON object")),
         Some(Err(error)) => Err(CliError::invalid(format!("`--config`: not JSON: {error}"))),
-    }
-}
-
-/// Reads which tools get which names.
-pub(super) fn renamed(given: &[String]) -> Result<HashMap<String, String>, CliError> {
-    let pairs = given.iter().map(|pair| {
-        let (own, name) = pair
-            .split_once('=')
-            .ok_or_else(|| CliError::invalid(format!("`--rename {pair}`: expected OWN=NAME")))?;
-        Ok((own.to_owned(), name.to_owned()))
-    });
-    let names: HashMap<_, _> = pairs.collect::<Result<_, CliError>>()?;
-    match names.len() == given.len() {
-        true => Ok(names),
-        false => Err(CliError::invalid("`--rename` gives a tool two names")),
     }
 }
 

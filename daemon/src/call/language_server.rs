@@ -17,7 +17,8 @@ use tokio::sync::OwnedMutexGuard;
 use super::effect::{PermittedServer, PriorDecisions, ServerRefusal};
 use super::host::CallHost;
 use crate::language_servers::{
-    RunningServer, ServerKey, ServerSlot, ServerStart, SlotState, configured, is_installed,
+    IsWanted, RunningServer, ServerKey, ServerSlot, ServerStart, SlotState, configured,
+    is_installed,
 };
 use crate::state::WorkspaceState;
 
@@ -179,12 +180,15 @@ impl CallHost {
         let room =
             room.ok_or_else(|| format!("{} language servers are busy", settings.running_max))?;
         let root = absolute(&scope.workspace.files, &found.project);
-        let (daemon, workspace) = (Arc::clone(&scope.daemon), Arc::clone(&scope.workspace));
+        let (daemon, is_wanted) = (Arc::clone(&scope.daemon), self.is_wanted(spec));
         // Under the policy of before: where that was replaced meanwhile, the next question decides anew.
-        let start = ServerStart { spec: spec.clone(), command, root, policy, settings };
+        let start = ServerStart { spec: spec.clone(), command, root, policy, settings, is_wanted };
         let starting = scope.daemon.tasks.spawn(async move {
             let _room = room;
-            let started = start.start(&daemon, workspace).await;
+            let started = match daemon.sandbox().await {
+                Some(sandbox) => start.start(sandbox, &daemon.tasks, daemon.draining.clone()).await,
+                None => Err("this daemon cannot run commands".to_owned()),
+            };
             match &started {
                 Ok(server) => slot.keep(server),
                 Err(why) => state.die(why.clone()),
@@ -196,6 +200,18 @@ impl CallHost {
             Ok(Err(error)) => Err(error.to_string()),
             Err(_) => Err("it is still starting; it goes on meanwhile".to_owned()),
         }
+    }
+
+    /// Whether a server may run by what is in effect at a moment: the policy of its start, and a configuration that has
+    /// it.
+    fn is_wanted(&self, spec: &ServerSpec) -> IsWanted {
+        let (daemon, workspace) =
+            (Arc::clone(&self.scope.daemon), Arc::clone(&self.scope.workspace));
+        let own = spec.clone();
+        Box::new(move |policy| {
+            Arc::ptr_eq(policy, &workspace.policy.load())
+                && configured(&daemon.config()).contains(&own)
+        })
     }
 
     /// Shows the server what it has to know: which files have changed on the disk, what editors have not saved, and
@@ -233,7 +249,7 @@ impl CallHost {
         }
         let (workspace, asked) = (Arc::clone(&self.scope.workspace), path.clone());
         let resolve = move || workspace.files.resolve(&asked).map(|resolved| resolved.path);
-        let real = self.scope.blocking(resolve).await.map_err(failed)?;
+        let real = self.scope.blocking(resolve).await.map_err(|broken| broken.to_string())?;
         let real = real.map_err(|error| error.to_string())?;
         self.show(server, spec, &real).await.map_err(worded)?;
         Ok(absolute(files, &real))

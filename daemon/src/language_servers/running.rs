@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 use moss_language_servers::{ClientOptions, ServerClient, ServerSpec, WatchedFiles};
 use moss_policy::Policy;
 use moss_sandbox::{
-    CommandInput, EndCause, OutputChunk, OutputStream, RunningCommand, SandboxedCommand, Stopper,
+    CommandInput, EndCause, OutputChunk, OutputStream, RunningCommand, Sandbox, SandboxedCommand,
+    Stopper,
 };
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, ReadHalf, WriteHalf};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
 
-use super::configured;
-use crate::state::{Daemon, WorkspaceState};
 use moss_config::LanguageServersConfig;
 
 /// Chunks of output that are held for a client that is slow.
@@ -59,6 +59,7 @@ pub(crate) struct ServerStart {
     pub(crate) root: PathBuf,
     pub(crate) policy: Arc<Policy>,
     pub(crate) settings: LanguageServersConfig,
+    pub(crate) is_wanted: IsWanted,
 }
 
 /// Counts as being asked while it is held.
@@ -76,7 +77,7 @@ struct KeptProcess {
 }
 
 /// Whether a server that was started under a policy may run by what is in effect now.
-type IsWanted = Box<dyn Fn(&Arc<Policy>) -> bool + Send + Sync>;
+pub(crate) type IsWanted = Box<dyn Fn(&Arc<Policy>) -> bool + Send + Sync>;
 
 /// A process as it was started, with what it writes and reads.
 type StartedProcess = (RunningCommand, mpsc::Receiver<OutputChunk>, Option<CommandInput>);
@@ -88,18 +89,18 @@ struct SaidText(Mutex<String>);
 // === impl ServerStart ===
 
 impl ServerStart {
-    /// Starts it, and waits until it has said what it can do.
+    /// Starts it, and waits until it has said what it can do. It ends with what drains.
     ///
     /// # Errors
     ///
     /// Why it does not run, in words.
     pub(crate) async fn start(
         self,
-        daemon: &Arc<Daemon>,
-        workspace: Arc<WorkspaceState>,
+        sandbox: &Sandbox,
+        tasks: &TaskTracker,
+        draining: CancellationToken,
     ) -> Result<Arc<RunningServer>, String> {
-        let sandbox = daemon.sandbox().await.ok_or("this daemon cannot run commands")?;
-        let Self { spec, mut command, root, policy, settings } = self;
+        let Self { spec, mut command, root, policy, settings, is_wanted } = self;
         command.limits.timeout = None;
         command.limits.cpu_seconds = 24 * 3600;
         command.limits.memory_bytes_max = settings.memory_bytes;
@@ -114,19 +115,15 @@ impl ServerStart {
         let (from_client, to_client) = tokio::io::split(theirs);
         let said = Arc::new(SaidText::default());
         let (handed, to_hand) = oneshot::channel::<Weak<RunningServer>>();
-        let (configuring, own) = (Arc::clone(daemon), spec.clone());
         let kept = KeptProcess {
-            is_wanted: Box::new(move |policy| {
-                Arc::ptr_eq(policy, &workspace.policy.load())
-                    && configured(&configuring.config()).contains(&own)
-            }),
             stopper: stopper.clone(),
             said: Arc::clone(&said),
-            draining: daemon.draining.clone(),
+            draining,
             to_hand,
             idle: Duration::from_millis(settings.idle_ms),
+            is_wanted,
         };
-        daemon.tasks.spawn(kept.keep((process, chunks, input), (from_client, to_client)));
+        tasks.spawn(kept.keep((process, chunks, input), (from_client, to_client)));
         let (from, to) = tokio::io::split(ours);
         let options = ClientOptions {
             root,

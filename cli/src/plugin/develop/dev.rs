@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use super::super::super::error::{self, CliError};
 use super::super::super::ui::{bold, dim};
 use super::super::super::{Session, interruptible, text};
-use super::super::add;
+use super::super::renaming::renamed;
 use super::{
     BuiltComponent, DevArgs, FILES_MAX, LEFT_OUT, Project, build, built, check, test, unusable,
 };
@@ -56,7 +56,7 @@ pub(super) async fn run(args: &DevArgs, session: &Session) -> Result<Outcome, Cl
     let given = args.given.read(args.allow_http)?;
     let names = match args.rename.is_empty() {
         true => listed_names(&project, session)?,
-        false => add::renamed(&args.rename)?,
+        false => renamed(&args.rename)?,
     };
     let serving = DevDaemon::start(names, session).await?;
     let rounds = interruptible(follow(&project, &given, session, serving.as_ref())).await;
