@@ -5,7 +5,7 @@ use std::fs;
 use moss_xtask::picture::{Picture, Rect};
 
 use crate::hold;
-use crate::manifests::{CRATES, package};
+use crate::manifests::{CRATES, CrateFacts, crates};
 use crate::tree::root;
 
 /// A crate: its directory, and what it is in a few words.
@@ -91,17 +91,26 @@ fn every_crate_stands_in_one_layer() {
 
 #[test]
 fn no_crate_depends_on_a_higher_layer() {
-    let layer = |name: &str| {
-        LAYERS.iter().position(|(_, rooms)| rooms.iter().any(|(room, _)| package(room) == name))
+    hold("layers of the picture", above(&crates()));
+}
+
+/// What crates need that stands in a higher layer than they do.
+pub(crate) fn above(crates: &[CrateFacts]) -> Vec<String> {
+    let layer = |one: &CrateFacts| {
+        LAYERS.iter().position(|(_, rooms)| rooms.iter().any(|(room, _)| *room == one.directory))
     };
-    let offences = CRATES.iter().flat_map(|(directory, may)| {
-        let own = layer(&package(directory));
+    let of = |one: &CrateFacts| {
+        let needed = crates.iter().filter(|other| one.needs.contains(&other.package));
         // Those outside stand above all others.
-        let up = may.iter().filter(move |name| own.is_some() && layer(name) < own);
-        up.filter(move |name| layer(name).is_some())
-            .map(move |name| format!("{directory} may depend on {name}, which is above it"))
-    });
-    hold("layers of the picture", offences);
+        let own = layer(one);
+        let up =
+            needed.filter(|other| own.is_some() && layer(other).is_some_and(|at| Some(at) < own));
+        let line = |other: &CrateFacts| {
+            format!("{} depends on {}, which is above it", one.directory, other.package)
+        };
+        up.map(line).collect::<Vec<_>>()
+    };
+    crates.iter().flat_map(of).collect()
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 use toml::Table;
 
 use crate::tree::{FILES, file, rust_files};
-use crate::{hold, hold_but};
+use crate::{hold, hold_but, house};
 
 /// The crates, from the lowest layer to the highest, and which of ours each may depend on: only those
 /// before it.
@@ -192,28 +192,90 @@ const UNBOUND: &[(&str, &str)] = &[
     ("xtask", "builds, measures and installs, where a developer stands"),
 ];
 
+/// A crate as its manifest has it.
+pub(crate) struct CrateFacts {
+    /// A directory of the table.
+    pub(crate) directory: &'static str,
+    pub(crate) package: String,
+    /// The packages of ours that a build of it or of its tests needs, whatever it calls them.
+    pub(crate) needs: Vec<String>,
+}
+
 #[test]
 fn crates_depend_as_designed() {
-    let offences = CRATES.iter().flat_map(|(directory, may)| {
-        let manifest = manifest(directory);
-        let ours = dependencies(&manifest).filter(|name| is_ours(name));
-        let bad: Vec<_> = ours.filter(|name| !may.contains(&name.as_str())).collect();
-        bad.into_iter().map(move |name| format!("{directory} depends on {name}"))
-    });
-    hold("dependencies between crates", offences);
+    hold("dependencies between crates", not_designed(&crates()));
 }
 
 #[test]
 fn arrows_between_crates_go_down() {
-    let before = |place: usize| -> Vec<String> {
-        CRATES[..place].iter().map(|(directory, _)| package(directory)).collect()
-    };
-    let offences = CRATES.iter().enumerate().flat_map(|(place, (directory, may))| {
-        let lower = before(place);
-        let up = may.iter().filter(move |name| !lower.iter().any(|one| one == *name));
-        up.map(move |name| format!("{directory} may depend on {name}, which is not below it"))
+    hold("layers", not_below(&crates()));
+}
+
+#[test]
+fn an_arrow_up_is_found_whatever_it_is_called() {
+    let named = "[dependencies]\nmoss-daemon.workspace = true";
+    let renamed = "[dev-dependencies]\nengine = { package = \"moss-daemon\", path = \"daemon\" }";
+    let inherited = "[target.'cfg(unix)'.dependencies]\nengine = { workspace = true }";
+    for added in [named, renamed, inherited] {
+        let mut root = root();
+        let engine = "package = \"moss-daemon\"\npath = \"daemon\"".parse::<Table>().unwrap();
+        let shared = root["workspace"]["dependencies"].as_table_mut().unwrap();
+        shared.insert("engine".to_owned(), engine.into());
+        let planted = |directory: &'static str| match directory {
+            "crates/dispatch" => {
+                let text = format!("[package]\nname = \"moss-dispatch\"\n{added}\n");
+                (directory, text.parse().unwrap())
+            }
+            _ => (directory, manifest(directory)),
+        };
+        let manifests = CRATES.iter().map(|(directory, _)| planted(directory));
+        let crates = crate_facts(manifests, &root);
+        let of = "crates/dispatch depends on moss-daemon";
+        assert_eq!(not_designed(&crates), [of], "{added}");
+        assert_eq!(not_below(&crates), [format!("{of}, which is not below it")], "{added}");
+        let above = house::above(&crates);
+        assert_eq!(above, [format!("{of}, which is above it")], "{added}");
+    }
+}
+
+/// The crates of the table, from the lowest to the highest.
+pub(crate) fn crates() -> Vec<CrateFacts> {
+    crate_facts(CRATES.iter().map(|(directory, _)| (*directory, manifest(directory))), &root())
+}
+
+fn crate_facts(
+    manifests: impl Iterator<Item = (&'static str, Table)>,
+    root: &Table,
+) -> Vec<CrateFacts> {
+    let facts = manifests.map(|(directory, manifest)| CrateFacts {
+        directory,
+        package: manifest["package"]["name"].as_str().unwrap().to_owned(),
+        needs: dependencies(&manifest, root).filter(|name| is_ours(name)).collect(),
     });
-    hold("layers", offences);
+    facts.collect()
+}
+
+/// What crates need that the table does not let them.
+fn not_designed(crates: &[CrateFacts]) -> Vec<String> {
+    let of = |one: &CrateFacts| {
+        let designed = CRATES.iter().find(|(directory, _)| *directory == one.directory);
+        let (directory, may) = designed.expect("crates are those of the table");
+        let bad = one.needs.iter().filter(|name| !may.contains(&name.as_str()));
+        bad.map(|name| format!("{directory} depends on {name}")).collect::<Vec<_>>()
+    };
+    crates.iter().flat_map(of).collect()
+}
+
+/// What crates need that does not stand before them.
+fn not_below(crates: &[CrateFacts]) -> Vec<String> {
+    let of = |(place, one): (usize, &CrateFacts)| {
+        let is_below = |name: &str| crates[..place].iter().any(|lower| lower.package == name);
+        let bad = one.needs.iter().filter(|name| !is_below(name));
+        let directory = one.directory;
+        bad.map(|name| format!("{directory} depends on {name}, which is not below it"))
+            .collect::<Vec<_>>()
+    };
+    crates.iter().enumerate().flat_map(of).collect()
 }
 
 /// The name of the crate in a directory.
@@ -364,9 +426,14 @@ fn manifests() -> impl Iterator<Item = (&'static str, Table)> {
         .map(|file| (file.path.as_str(), file.text.parse().unwrap()))
 }
 
-/// Every dependency that a build of the crate or of its tests needs.
-fn dependencies(manifest: &Table) -> impl Iterator<Item = String> {
-    sections(manifest).flat_map(|section| section.keys().cloned())
+/// Every package that a build of the crate or of its tests needs.
+fn dependencies(manifest: &Table, root: &Table) -> impl Iterator<Item = String> {
+    let shared = &root["workspace"]["dependencies"];
+    let package = move |(key, value): (&String, &toml::Value)| {
+        let renamed = value.get("package").or_else(|| shared.get(key)?.get("package"));
+        renamed.and_then(toml::Value::as_str).unwrap_or(key).to_owned()
+    };
+    sections(manifest).flat_map(|section| section.iter()).map(package)
 }
 
 fn sections(manifest: &Table) -> impl Iterator<Item = &Table> {
