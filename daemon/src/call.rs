@@ -263,7 +263,8 @@ async fn carry_out(
     match ready {
         PreparedWork::Tool(entry, arguments) => {
             let output = run(scope, effects, entry, arguments).await;
-            let output = output.map_err(|error| effects.meant_by(error))?;
+            let is_guest = matches!(entry.runner, Runner::Plugin(_));
+            let output = output.map_err(|error| effects.meant_by(error, is_guest))?;
             let bytes_max = scope.daemon.config().calls.output_bytes_max;
             Ok(holding::check_output(scope, entry, output, bytes_max).await?)
         }

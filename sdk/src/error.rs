@@ -5,6 +5,7 @@
 //! call failed.
 
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +86,14 @@ pub struct ToolError {
     /// What to do next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// By what the host knows an error of its own again. A tool that words it anew keeps it.
+    #[serde(skip)]
+    pub mark: Option<ErrorMark>,
 }
+
+/// Distinguishes one error from all others of this process. It is neither serialized nor shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ErrorMark(u64);
 
 // === impl ErrorCode ===
 
@@ -167,12 +175,22 @@ impl fmt::Display for ErrorCode {
     }
 }
 
+// === impl ErrorMark ===
+
+impl ErrorMark {
+    /// Makes a mark that no other error has.
+    pub fn unique() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
 // === impl ToolError ===
 
 impl ToolError {
     /// Makes an error of a kind, with what went wrong and where.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), hint: None }
+        Self { code, message: message.into(), hint: None, mark: None }
     }
 
     /// Adds what to do next.
@@ -202,5 +220,15 @@ mod tests {
         for code in ErrorCode::ALL {
             assert_eq!(serde_json::to_value(code).unwrap(), code.as_str());
         }
+    }
+
+    #[test]
+    fn a_mark_distinguishes_errors_and_is_not_serialized() {
+        let plain = ToolError::new(ErrorCode::Denied, "no");
+        let marked = ToolError { mark: Some(ErrorMark::unique()), ..plain.clone() };
+        assert_ne!(marked, ToolError { mark: Some(ErrorMark::unique()), ..plain.clone() });
+        let written = serde_json::to_value(&marked).unwrap();
+        assert_eq!(written, serde_json::json!({ "code": "denied", "message": "no" }));
+        assert_eq!(serde_json::from_value::<ToolError>(written).unwrap(), plain);
     }
 }

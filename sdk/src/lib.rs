@@ -74,7 +74,7 @@ pub mod tree_listing;
 #[cfg(feature = "host")]
 mod visitor;
 
-pub use crate::error::{ErrorCode, ToolError};
+pub use crate::error::{ErrorCode, ErrorMark, ToolError};
 pub use crate::hash::ContentHash;
 pub use crate::path::RelPath;
 pub use crate::spec::{Effect, ToolSpec, Toolset};

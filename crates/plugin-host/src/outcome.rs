@@ -117,7 +117,8 @@ pub(crate) fn read_error(error: &types::Error) -> PluginCallError {
         message => message,
     };
     let hint = error.hint.as_deref().map(quoted).filter(|hint| !hint.trim().is_empty());
-    PluginCallError::Failed(ToolError { code: error.code.into(), message, hint })
+    let error = ToolError::new(error.code.into(), message);
+    PluginCallError::Failed(ToolError { hint, ..error })
 }
 
 fn edit_bytes(edit: &tools::Edit) -> usize {

@@ -41,7 +41,7 @@ pub(crate) use self::decide::protection;
 pub(super) use self::linting::{LintsOfChange, ProposedLint, ProposedLints};
 pub(in crate::call) use self::tool_facts::ToolFacts;
 use self::used_approvals::UsedApprovals;
-use super::stop::EffectStop;
+use super::stop::{EffectStop, EffectStops};
 use super::{CallScope, record};
 use crate::turns::FileTurn;
 use moss_catalog::CatalogEntry;
@@ -82,8 +82,8 @@ struct EffectsState {
     rooms: Vec<Room>,
     /// The turn at a file that is being changed, as long as nobody was asked about the change.
     turn: Option<FileTurn>,
-    /// Why an effect was stopped, which the tool only sees as an error of its own.
-    stopped: Option<CallError>,
+    /// Why effects were stopped, which the tool only sees as errors of its own.
+    stops: EffectStops,
     /// The question that waits for a decision.
     asking: Option<ContentHash>,
     /// Files that somebody allowed this call to read.
@@ -112,11 +112,6 @@ pub(super) struct EffectSummary {
 /// The decision that holds for a whole plan.
 fn together(each: &[Decision]) -> &Decision {
     strictest(each).expect("a plan changes at least one file")
-}
-
-/// Whether an error of a tool is one that was reported to it, in other words around it at most.
-fn is_passed_on(error: &ToolError, reported: &ToolError) -> bool {
-    error.code == reported.code && error.message.contains(&reported.message)
 }
 
 // === impl EffectsState ===
@@ -303,20 +298,15 @@ impl Effects {
     pub(super) fn pass_on(&self, stop: EffectStop) -> ToolError {
         match stop {
             EffectStop::Tool(error) => error,
-            EffectStop::Call(error) => {
-                let reported = error.as_tool_error();
-                self.lock().stopped = Some(error);
-                reported
-            }
+            EffectStop::Call(error) => self.lock().stops.pass_on(error),
         }
     }
 
     /// What a tool's error stands for: why an effect was stopped, where the tool passes that on. A tool that
     /// went on without the effect may fail later for another reason.
-    pub(super) fn meant_by(&self, error: ToolError) -> EffectStop {
-        let stopped = self.lock().stopped.take();
-        match stopped.filter(|stopped| is_passed_on(&error, &stopped.as_tool_error())) {
-            Some(stopped) => EffectStop::Call(stopped),
+    pub(super) fn meant_by(&self, error: ToolError, is_from_guest: bool) -> EffectStop {
+        match self.lock().stops.meant_by(&error, is_from_guest) {
+            Some(stop) => EffectStop::Call(stop.clone()),
             None => EffectStop::Tool(error),
         }
     }

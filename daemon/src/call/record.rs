@@ -404,11 +404,7 @@ mod tests {
 
     #[test]
     fn what_a_tool_says_is_not_recorded() {
-        let error = ToolError {
-            code: ErrorCode::NoMatch,
-            message: "line 3 is `canary`\ncanary".to_owned(),
-            hint: Some("canary".to_owned()),
-        };
+        let error = ToolError::new(ErrorCode::NoMatch, "line 3 is `canary`\ncanary").hint("canary");
         for result in [Ok(Ok("canary".to_owned())), Ok(Err(error))] {
             let text = written(&result);
             assert!(!text.contains("canary") && !text.contains("message"), "{text}");
