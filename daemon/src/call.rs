@@ -22,6 +22,7 @@ mod read_access;
 mod record;
 mod result_text;
 mod roots;
+mod scope;
 mod searching;
 mod stop;
 mod weight;
@@ -49,7 +50,7 @@ use moss_catalog::{Catalog, CatalogEntry, Runner};
 use moss_dispatch::PluginChange;
 use moss_dispatch::{
     Call, CallError, CallOutcome, Dispatcher, Event, Events, RunningCall, UnknownTool, Work,
-    blocking::blocking, poll_caught,
+    poll_caught,
 };
 use moss_workspace::UndoTarget;
 
@@ -67,6 +68,8 @@ pub(crate) struct CallScope {
     permit: std::sync::Mutex<Option<Permit>>,
     /// The call that made this one, where a plugin did.
     behalf: Option<Behalf>,
+    /// Why it does not run, where that is known before it begins: it leaves a record of that.
+    refusal: Option<EffectStop>,
     /// What is not written of it yet.
     held: record::DeferredRecords,
     /// What it came with, in memory.
@@ -97,9 +100,21 @@ async fn begin(
     if !call.further_workspaces.is_empty() {
         return roots::search(daemon, call, events, cancel).await;
     }
+    begin_one(daemon, call, None, events, cancel).await
+}
+
+/// Begins a call in one workspace; one that is refused already does nothing but leave a record of that.
+async fn begin_one(
+    daemon: Arc<Daemon>,
+    call: Call,
+    refusal: Option<CallError>,
+    events: Events,
+    cancel: CancellationToken,
+) -> Result<CallOutcome, CallError> {
     let workspace = daemon.workspace(&call.workspace)?;
     let weight = weight::CallWeight::new(&daemon, call.caller.role(), &call.work);
     if let Work::Tool { name, .. } = &call.work
+        && refusal.is_none()
         && weight.admitted().is_ok()
     {
         tokio::select! {
@@ -107,24 +122,9 @@ async fn begin(
             () = daemon.await_tool(&workspace, name) => {}
         }
     }
-    let catalog = workspace.installed.catalog.load_full();
-    let (call_id, permit) = (crate::ids::random(), std::sync::Mutex::default());
-    let (behalf, held) = (None, record::DeferredRecords::default());
-    execute(Arc::new(CallScope {
-        daemon,
-        call,
-        workspace,
-        call_id,
-        catalog,
-        events,
-        cancel,
-        permit,
-        behalf,
-        held,
-        weight,
-        content: content::CallContent::default(),
-    }))
-    .await
+    let mut scope = CallScope::new(daemon, workspace, call, weight, events, cancel);
+    scope.refusal = refusal.map(EffectStop::Call);
+    execute(Arc::new(scope)).await
 }
 
 /// Runs a call and records it, whatever becomes of it.
@@ -167,7 +167,7 @@ async fn execute(scope: Arc<CallScope>) -> Result<CallOutcome, CallError> {
         scope.cancel.cancel();
     }
     let result = effects.conclude(result).await;
-    scope.permit.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
+    drop(scope.leave_permit());
     let shown = effects.take();
     let duration = started.elapsed();
     record::counted(&scope, &result, duration);
@@ -216,6 +216,11 @@ async fn attempt(
     scope: &Arc<CallScope>,
     effects: &Arc<Effects>,
 ) -> Result<Result<String, ToolError>, CallError> {
+    match scope.refusal.clone() {
+        Some(EffectStop::Call(error)) => return Err(error),
+        Some(EffectStop::Tool(error)) => return Ok(Err(error)),
+        None => {}
+    }
     scope.weight.admitted().map_err(CallError::TooMuch)?;
     if let Some(denial) = &scope.call.denial {
         return Err(effects.denied_by_person(denial.digest, &denial.reason).await);
@@ -293,56 +298,5 @@ async fn run(
     }
 }
 
-// === impl CallScope ===
-
-impl CallScope {
-    /// Whether it runs, directly or not, for a call of this plugin.
-    fn is_for(&self, plugin: &str) -> bool {
-        self.behalf.iter().flat_map(Behalf::plugins).any(|name| name == plugin)
-    }
-
-    async fn take_permit(&self) -> Result<(), CallError> {
-        // Who waits for another call to end would wait for its own slot.
-        if self.behalf.is_some() {
-            return Ok(());
-        }
-        let caller = &self.call.caller;
-        let permits = self.daemon.permits_of(caller.role());
-        let permit = permits.acquire(caller.name()).await.map_err(CallError::QueueFull)?;
-        *self.permit.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(permit);
-        Ok(())
-    }
-
-    /// Runs blocking work on the pool for it. Work that continues after its call was cancelled
-    /// still counts against the number of slots, so that it cannot pile up.
-    ///
-    /// # Errors
-    ///
-    /// `Internal` where the work panics: a defect.
-    async fn blocking<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, ToolError> {
-        let worker = self.daemon.workers.acquire_again().await;
-        let work = move || {
-            let value = work();
-            drop(worker);
-            value
-        };
-        Ok(blocking(work).await?)
-    }
-
-    /// Gives the slot away while a future waits for a person.
-    async fn parked<T>(&self, wait: impl Future<Output = T>) -> T {
-        let had = {
-            let mut permit = self.permit.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            permit.take().is_some()
-        };
-        let value = wait.await;
-        if had {
-            let permit = self.daemon.permits_of(self.call.caller.role()).acquire_again().await;
-            *self.permit.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(permit);
-        }
-        value
-    }
-}
+#[cfg(test)]
+mod tests;

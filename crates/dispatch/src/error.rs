@@ -6,6 +6,7 @@ use std::time::Duration;
 use moss_schema::Violation;
 use moss_sdk::{ContentHash, ToolError};
 
+use crate::blocking::Broken;
 use crate::confirmation::Confirmation;
 use crate::reason::Reason;
 use crate::refused::{QueueFull, TooManyConfirmations, TooMuch};
@@ -89,6 +90,21 @@ impl CallError {
         }
     }
 
+    /// Names the workspace that it is about, where a call is about several: unless it is about all of them.
+    #[must_use]
+    pub fn in_workspace(self, root: &str) -> Self {
+        let named = |message: &str| format!("{root}: {message}");
+        match self {
+            Self::Denied { message, rule } => Self::Denied { message: named(&message), rule },
+            Self::Unconfirmed(unconfirmed) => {
+                let message = named(&unconfirmed.message);
+                Self::Unconfirmed(Box::new(Unconfirmed { message, ..*unconfirmed }))
+            }
+            Self::Internal(message) => Self::Internal(named(&message)),
+            of_all => of_all,
+        }
+    }
+
     /// Returns the error of a tool whose effect or call it stopped.
     pub fn as_tool_error(&self) -> ToolError {
         ToolError::new(self.reason().of_tool(), self.to_string())
@@ -104,10 +120,40 @@ impl Unconfirmed {
     }
 }
 
+impl From<Broken> for CallError {
+    fn from(broken: Broken) -> Self {
+        Self::Internal(broken.to_string())
+    }
+}
+
 fn what_stays(what: Option<&str>) -> String {
     format!("; {}", what.unwrap_or("nothing was changed"))
 }
 
 fn join(violations: &[Violation]) -> String {
     violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocking::blocking;
+
+    #[tokio::test]
+    async fn work_that_panics_is_no_mistake_of_the_caller() {
+        let broken = blocking(|| -> () { panic!("a defect") }).await.unwrap_err();
+        let error = CallError::from(broken);
+        assert_eq!(error.reason(), Reason::Internal);
+        assert_eq!(error.to_string(), "internal error: a task panicked");
+    }
+
+    #[test]
+    fn an_error_names_its_workspace_and_stays_what_it_is() {
+        let denied = CallError::Denied { message: "no".to_owned(), rule: Some("r".to_owned()) };
+        let (reason, named) = (denied.reason(), denied.in_workspace("/w"));
+        assert_eq!((named.reason(), named.to_string().as_str()), (reason, "/w: no"));
+        let broken = CallError::Internal("broken".to_owned()).in_workspace("/w");
+        assert_eq!(broken.to_string(), "/w: broken");
+        assert_eq!(CallError::Cancelled.in_workspace("/w").to_string(), "the call was cancelled");
+    }
 }

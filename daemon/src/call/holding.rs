@@ -9,9 +9,13 @@ use serde_json::{Map, Value};
 use super::{CallScope, result_text};
 use moss_catalog::{CatalogEntry, Runner};
 use moss_dispatch::CallError;
-use moss_schema::{ValidationOutcome, Violation};
+use moss_schema::ValidationOutcome;
 
 /// Holds arguments to their schema, elsewhere where that takes its time.
+///
+/// # Errors
+///
+/// `Invalid` with what does not fit; `Internal` where that breaks.
 pub(super) async fn bind(
     scope: &CallScope,
     entry: &Arc<CatalogEntry>,
@@ -21,15 +25,8 @@ pub(super) async fn bind(
         return entry.arguments.bind(arguments).map_err(CallError::Invalid);
     }
     let of = Arc::clone(entry);
-    match scope.heavy(move || of.arguments.bind(arguments)).await {
-        Ok(bound) => bound.map_err(CallError::Invalid),
-        Err(broken) => Err(CallError::Invalid(vec![Violation {
-            pointer: String::new(),
-            expected: "arguments that can be held to the schema".to_owned(),
-            got: broken.message,
-            suggestion: None,
-        }])),
-    }
+    let bound = scope.heavy(move || of.arguments.bind(arguments)).await?;
+    bound.map_err(CallError::Invalid)
 }
 
 /// Holds a tool to its declared output and to the bound on its size, and writes it as text.
@@ -98,22 +95,4 @@ fn check(
         .hint("ask for less at once"));
     }
     Ok(text)
-}
-
-// === impl CallScope ===
-
-impl CallScope {
-    /// Runs work that takes long and waits for nothing, as much of it at once as is compiled at once.
-    async fn heavy<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, ToolError> {
-        let permit = Arc::clone(&self.daemon.cpu_permits).acquire_owned().await;
-        self.blocking(move || {
-            let done = work();
-            drop(permit);
-            done
-        })
-        .await
-    }
 }

@@ -259,7 +259,8 @@ impl Files for CallHost {
         beneath: &'a RelPath,
     ) -> BoxFuture<'a, Result<Option<CodeMap>, ToolError>> {
         let (reader, beneath) = (self.reader(), beneath.clone());
-        Box::pin(self.scope.blocking(move || searching::map(&reader, &beneath)))
+        let map = move || searching::map(&reader, &beneath);
+        Box::pin(async move { Ok(self.scope.blocking(map).await?) })
     }
 
     fn note_read(&self, path: &RelPath, hash: ContentHash) {
@@ -365,7 +366,7 @@ impl Host for CallHost {
         &self,
         work: BlockingWork,
     ) -> BoxFuture<'_, Result<Box<dyn Any + Send>, ToolError>> {
-        Box::pin(self.scope.blocking(work))
+        Box::pin(async move { Ok(self.scope.blocking(work).await?) })
     }
 
     fn add_content(&self, part: ContentPart) -> Result<(), ToolError> {

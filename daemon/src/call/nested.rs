@@ -11,13 +11,12 @@ use moss_dispatch::{ApprovedDigests, Call, CallError, ConfirmMode, Events, Runni
 use moss_sdk::{Effect, ErrorCode, ToolError, Toolset};
 
 use super::behalf::{Behalf, CallCount};
-use super::content::CallContent;
-use super::record::DeferredRecords;
+use super::stop::EffectStop;
 use super::{CallScope, execute, weight};
 use moss_schema::arguments::{self, UnreadableArguments};
 
 /// How many calls one call from outside may lead to: each leaves a record.
-const CALLS_MAX: usize = 512;
+pub(super) const CALLS_MAX: usize = 512;
 
 /// Runs a tool for a plugin and returns the JSON text of its output. Dropping the future cancels it.
 ///
@@ -32,13 +31,16 @@ pub(super) async fn call(
     name: &str,
     text: String,
 ) -> Result<String, ToolError> {
-    let behalf = deeper(scope, plugin, made)?;
-    if made.0.fetch_add(1, Ordering::Relaxed) >= CALLS_MAX {
-        let message = format!("one call leads to at most {CALLS_MAX} calls of other tools");
-        return Err(ToolError::new(ErrorCode::LimitExceeded, message)
-            .hint("files are read faster with a grant of their own"));
+    let behalf = deeper(scope, plugin, made);
+    let number = made.0.fetch_add(1, Ordering::Relaxed);
+    // Of those that are too many the first leaves a record.
+    if number > CALLS_MAX {
+        return Err(too_many());
     }
-    check_reads(scope, name)?;
+    let refusal = match number {
+        CALLS_MAX => Err(too_many()),
+        _ => check_depth(&behalf).and_then(|()| check_reads(scope, name)),
+    };
     let arguments =
         arguments::parse(&text).map_err(|violation| UnreadableArguments { text, violation });
     let call = Call {
@@ -58,21 +60,13 @@ pub(super) async fn call(
     };
     let cancel = scope.cancel.child_token();
     let weight = weight::CallWeight::new(&scope.daemon, call.caller.role(), &call.work);
-    let nested = CallScope {
-        daemon: Arc::clone(&scope.daemon),
-        call,
-        workspace: Arc::clone(&scope.workspace),
-        call_id: crate::ids::random(),
-        catalog: Arc::clone(&scope.catalog),
-        events: Events::default(),
-        cancel: cancel.clone(),
-        permit: std::sync::Mutex::default(),
-        behalf: Some(behalf),
-        held: DeferredRecords::default(),
-        weight,
-        // What a nested call shows is not what the plugin returns.
-        content: CallContent::default(),
-    };
+    let (daemon, workspace) = (Arc::clone(&scope.daemon), Arc::clone(&scope.workspace));
+    // What a nested call shows is not what the plugin returns.
+    let mut nested =
+        CallScope::new(daemon, workspace, call, weight, Events::default(), cancel.clone());
+    nested.catalog = Arc::clone(&scope.catalog);
+    nested.behalf = Some(behalf);
+    nested.refusal = refusal.err().map(EffectStop::Tool);
     let run = scope.daemon.tasks.track_future(execute(Arc::new(nested)));
     match RunningCall::new(Box::pin(run), cancel).await {
         Ok(outcome) => outcome.result,
@@ -80,17 +74,27 @@ pub(super) async fn call(
     }
 }
 
-/// One call deeper, if there may be one.
-fn deeper(scope: &CallScope, plugin: &str, made: &CallCount) -> Result<Behalf, ToolError> {
+/// In whose behalf a call is made that is one deeper.
+fn deeper(scope: &CallScope, plugin: &str, made: &CallCount) -> Behalf {
     let mut plugins =
         scope.behalf.as_ref().map(|behalf| behalf.plugins.clone()).unwrap_or_default();
-    if plugins.len() == DEPTH_MAX {
+    plugins.push(plugin.to_owned());
+    Behalf { call_id: scope.call_id.clone(), plugins, made: made.clone() }
+}
+
+fn check_depth(behalf: &Behalf) -> Result<(), ToolError> {
+    if behalf.plugins.len() > DEPTH_MAX {
         let message = format!("tools call tools at most {DEPTH_MAX} deep");
         return Err(ToolError::new(ErrorCode::LimitExceeded, message)
             .hint("the plugins may call each other recursively"));
     }
-    plugins.push(plugin.to_owned());
-    Ok(Behalf { call_id: scope.call_id.clone(), plugins, made: made.clone() })
+    Ok(())
+}
+
+fn too_many() -> ToolError {
+    let message = format!("one call leads to at most {CALLS_MAX} calls of other tools");
+    ToolError::new(ErrorCode::LimitExceeded, message)
+        .hint("files are read faster with a grant of their own")
 }
 
 /// Says why no plugin may call a tool.

@@ -25,6 +25,7 @@ use super::CallScope;
 use super::effect::Effects;
 use super::host::CallHost;
 use moss_catalog::CatalogEntry;
+use moss_dispatch::blocking::Broken;
 use moss_dispatch::{Event, Events};
 
 /// Runs a plugin's tool and proposes its edits.
@@ -36,16 +37,22 @@ pub(super) async fn run(
     arguments: Value,
 ) -> Result<Value, ToolError> {
     let place = place(scope, plugin).await?;
+    let services = Arc::new(CallServices::new(scope, effects, plugin));
     let request = CallRequest {
         tool: entry.spec.name.clone(),
         arguments,
         timeout: remaining(scope),
         cancelled: scope.cancel.clone(),
         events: Arc::new(EventReporter(scope.events.clone())),
-        services: Arc::new(CallServices::new(scope, effects, plugin)),
+        services: Arc::clone(&services) as _,
         whom: Some(format!("{} {}", scope.call.caller.name(), scope.workspace.name())),
     };
-    let outcome = plugin.call_in(place, request).await.map_err(|error| plugin.tool_error(error))?;
+    let outcome =
+        plugin.call_in(place, request).await.map_err(|error| match services.has_broken() {
+            // The guest failed over an error that is none of its own.
+            true => Broken.into(),
+            false => plugin.tool_error(error),
+        })?;
     let host = CallHost::new(Arc::clone(scope), Arc::clone(effects));
     outcome.content.into_iter().try_for_each(|part| host.add_content(part))?;
     if !outcome.edits.is_empty() {

@@ -2,17 +2,21 @@
 //! and one result.
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use moss_builtin_tools::roots::{RootOutput, RootSearch};
 use moss_dispatch::{Call, CallError, CallOutcome, Events, Work};
-use moss_schema::Violation;
 use moss_schema::arguments::UnreadableArguments;
+use moss_schema::{Violation, shown};
 use moss_sdk::ToolError;
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
 
-use super::begin;
+use super::begin_one;
 use crate::state::Daemon;
+
+/// How the outputs become one, the arguments, the workspaces.
+type SearchPlan = (RootSearch, Map<String, Value>, Vec<String>);
 
 /// Stands for every workspace that is served.
 const EVERY: &str = "*";
@@ -24,28 +28,30 @@ pub(super) async fn search(
     events: Events,
     cancel: CancellationToken,
 ) -> Result<CallOutcome, CallError> {
-    let Some((search, arguments)) = joined_by(&call.work) else {
-        return Err(CallError::Invalid(vec![Violation {
-            pointer: String::new(),
-            expected: "a tool that searches several workspaces as one".to_owned(),
-            got: format!("`{}`", call.tool()),
-            suggestion: None,
-        }]));
+    let one =
+        |root: String| Call { workspace: root, further_workspaces: Vec::new(), ..call.clone() };
+    let (search, arguments, roots) = match planned(&daemon, &call) {
+        Ok(planned) => planned,
+        Err(refusal) => {
+            let refused = one(call.workspace.clone());
+            return Box::pin(begin_one(daemon, refused, Some(refusal), events, cancel)).await;
+        }
     };
-    if let Some(key) = RootSearch::parameter_of_one_root(&arguments) {
-        return Err(CallError::Invalid(vec![Violation {
-            pointer: format!("/{key}"),
-            expected: format!("no `{key}` where several workspaces are searched as one"),
-            got: arguments[key].to_string(),
-            suggestion: None,
-        }]));
-    }
+    // The time is that of the call, however many there are.
+    let started = Instant::now();
+    let latest = started + Duration::from_millis(daemon.config().calls.timeout_ms);
+    let deadline = call.deadline.map_or(latest, |deadline| deadline.min(latest));
     let mut outputs = Vec::new();
     let mut first: Option<CallOutcome> = None;
-    for root in roots(&daemon, &call)? {
-        let one = Call { workspace: root.clone(), further_workspaces: Vec::new(), ..call.clone() };
-        let run = begin(Arc::clone(&daemon), one, events.clone(), cancel.clone());
-        let outcome = Box::pin(run).await?;
+    for root in roots {
+        let one = Call { deadline: Some(deadline), ..one(root.clone()) };
+        let run = begin_one(Arc::clone(&daemon), one, None, events.clone(), cancel.clone());
+        let outcome = Box::pin(run).await.map_err(|error| match error {
+            CallError::Timeout { stays, .. } => {
+                CallError::Timeout { after: deadline - started, stays }
+            }
+            error => error.in_workspace(&root),
+        })?;
         let output = match &outcome.result {
             Ok(output) => serde_json::from_str(output).expect("a tool returns an object"),
             Err(error) => {
@@ -62,6 +68,22 @@ pub(super) async fn search(
     }
     let first = first.expect("there is at least the workspace of the call");
     Ok(CallOutcome { result: Ok(search.join(outputs, &arguments).to_string()), ..first })
+}
+
+/// How the outputs of a call become one, its arguments, and the workspaces that are searched.
+fn planned(daemon: &Daemon, call: &Call) -> Result<SearchPlan, CallError> {
+    let invalid = |pointer: String, expected: String, got: String| {
+        CallError::Invalid(vec![Violation { pointer, expected, got, suggestion: None }])
+    };
+    let Some((search, arguments)) = joined_by(&call.work) else {
+        let expected = "a tool that searches several workspaces as one".to_owned();
+        return Err(invalid(String::new(), expected, format!("`{}`", call.tool())));
+    };
+    if let Some(key) = RootSearch::parameter_of_one_root(&arguments) {
+        let expected = format!("no `{key}` where several workspaces are searched as one");
+        return Err(invalid(format!("/{key}"), expected, shown(&arguments[key])));
+    }
+    Ok((search, arguments, roots(daemon, call)?))
 }
 
 /// How the outputs of a call become one, and its arguments; none where there is no one result.

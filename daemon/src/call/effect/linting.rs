@@ -176,7 +176,8 @@ impl Effects {
         };
         let (lint, root) = (run.proposed.lint.clone(), view.workspace.clone());
         let texts = Arc::clone(&linted.texts);
-        self.scope.blocking(move || LintOutcome::read(&lint, &ended, &root, &texts, side)).await
+        let read = move || LintOutcome::read(&lint, &ended, &root, &texts, side);
+        Ok(self.scope.blocking(read).await?)
     }
 
     /// How long linters may take: what is configured, and at most half of what is left of the call.

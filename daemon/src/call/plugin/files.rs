@@ -8,6 +8,7 @@
 //! grants what is in it.
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -23,6 +24,7 @@ use moss_workspace::{Error, HeldFile, PathInfo, Protection};
 use crate::call::effect::{Effects, FileNames};
 use crate::call::read_access::ReadAccess;
 use crate::call::{CallScope, record};
+use moss_dispatch::blocking::Broken;
 use moss_policy::{Action, Decision, Policy, Verdict};
 
 /// Most refused reads of one call that are recorded, each file once.
@@ -35,6 +37,7 @@ pub(in crate::call) struct CallFiles {
     /// What of the grant is protected and named by it all the same.
     named: Arc<[RelPath]>,
     recorded: Mutex<BTreeSet<RelPath>>,
+    has_broken: Arc<AtomicBool>,
 }
 
 /// Decides what may be seen; owned, so that it can go to a blocking thread.
@@ -58,6 +61,19 @@ struct Opened {
     asked: RelPath,
     found: ResolvedFile,
     file: Arc<HeldFile>,
+    has_broken: Arc<AtomicBool>,
+}
+
+/// Runs work for a guest, which knows no defects of moss: one is noted beside what it gets.
+async fn blocking<T: Send + 'static>(
+    scope: &CallScope,
+    has_broken: &AtomicBool,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, FileError> {
+    scope.blocking(work).await.map_err(|Broken| {
+        has_broken.store(true, Ordering::Relaxed);
+        FileError::Io
+    })
 }
 
 // === impl CallFiles ===
@@ -71,7 +87,13 @@ impl CallFiles {
         let paths = grant.files.iter().map(|files| &files.path);
         let files = &scope.workspace.files;
         let named = paths.filter(|path| files.protection(path).is_some()).cloned().collect();
-        Self { scope, effects, named, recorded: Mutex::default() }
+        let (recorded, has_broken) = (Mutex::default(), Arc::default());
+        Self { scope, effects, named, recorded, has_broken }
+    }
+
+    /// Whether a defect of moss kept the guest from a file.
+    pub(super) fn has_broken(&self) -> bool {
+        self.has_broken.load(Ordering::Relaxed)
     }
 
     /// What decides by the rules of this moment.
@@ -85,7 +107,7 @@ impl CallFiles {
         work: impl FnOnce(&GuestFileGate) -> Result<T, FileError> + Send + 'static,
     ) -> Result<T, FileError> {
         let gate = self.gate();
-        self.scope.blocking(move || work(&gate)).await.map_err(|_| FileError::Io)?
+        blocking(&self.scope, &self.has_broken, move || work(&gate)).await?
     }
 
     async fn open_file(&self, path: &RelPath) -> Result<Opened, FileError> {
@@ -95,7 +117,7 @@ impl CallFiles {
             None => {
                 let (gate, path) = (gate.clone(), path.clone());
                 let open = move || gate.open(&path);
-                self.scope.blocking(open).await.map_err(|_| FileError::Io)?
+                blocking(&self.scope, &self.has_broken, open).await?
             }
         };
         match opened {
@@ -106,6 +128,7 @@ impl CallFiles {
                 asked: path.clone(),
                 found: found(file.looked(), FileKind::File),
                 file: Arc::new(file),
+                has_broken: Arc::clone(&self.has_broken),
             }),
             Err(NotOpened::Failed(error)) => Err(error),
             Err(NotOpened::Refused(real, decision)) => {
@@ -286,7 +309,7 @@ impl GuestFile for Opened {
             }
             let file = Arc::clone(&self.file);
             let read = move || file.read_at(offset, bytes_max);
-            let read = self.scope.blocking(read).await.map_err(|_| FileError::Io)?;
+            let read = blocking(&self.scope, &self.has_broken, read).await?;
             Ok(read.map_err(why)?.into())
         })
     }
@@ -341,5 +364,22 @@ fn why(error: Error) -> FileError {
             FileError::NotPermitted
         }
         _ => FileError::Io,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::tests::TestDaemon;
+
+    #[tokio::test]
+    async fn a_defect_is_noted_beside_the_error_that_the_guest_gets() {
+        let site = TestDaemon::new(&[""]);
+        let (scope, has_broken) = (site.scope("read_file"), AtomicBool::new(false));
+        assert_eq!(blocking(&scope, &has_broken, || 1).await, Ok(1));
+        assert!(!has_broken.load(Ordering::Relaxed));
+        let broken = blocking(&scope, &has_broken, || -> u8 { panic!("a defect") }).await;
+        assert_eq!(broken, Err(FileError::Io));
+        assert!(has_broken.load(Ordering::Relaxed));
     }
 }

@@ -52,6 +52,11 @@ impl CallServices {
         }
     }
 
+    /// Whether a defect of moss kept the guest from a file.
+    pub(super) fn has_broken(&self) -> bool {
+        self.files.has_broken()
+    }
+
     /// Holds a request to the policy of this moment. What is decided about a host is recorded once.
     async fn permit(&self, method: http::Method, host: String) -> Result<(), HttpError> {
         let decision = self.host.effects.decide_request();

@@ -119,7 +119,7 @@ impl Effects {
             let contents = workspace.contents.learn(&workspace.files, &moment.files);
             FileMoment { contents, ..moment }
         };
-        self.scope.blocking(learn).await
+        Ok(self.scope.blocking(learn).await?)
     }
 
     /// Remembers the files as they are now.
@@ -158,7 +158,7 @@ impl Effects {
             let changed = ChangedFiles::of(all, |path| effects.may_list((&policy, &tool), path));
             Some(ChangedFiles { ignored_count, ..changed })
         };
-        self.scope.blocking(compare).await
+        Ok(self.scope.blocking(compare).await?)
     }
 }
 

@@ -104,7 +104,7 @@ impl Effects {
                 (|path: &Path| kinds.of(path), |path: &Path| !names.contains(path));
             set_aside_new(&workspace.files, &kind, &is_new, Some(since))
         };
-        self.scope.blocking(look).await
+        Ok(self.scope.blocking(look).await?)
     }
 }
 

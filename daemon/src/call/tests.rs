@@ -1,0 +1,165 @@
+//! Tests of the module `call` against a daemon with workspaces of its own.
+
+use std::sync::atomic::AtomicUsize;
+
+use moss_config::DEPTH_MAX;
+use moss_dispatch::{ApprovedDigests, ConfirmMode, Reason, Role};
+use moss_journal::audit::AuditFilter;
+use moss_workspace::dirs::Dirs;
+use serde_json::json;
+
+use super::behalf::{Behalf, CallCount};
+use super::*;
+use crate::setup::Setup;
+use crate::state::WorkspaceState;
+
+/// A daemon over empty workspaces, whose directories are removed after it.
+pub(super) struct TestDaemon {
+    pub(super) daemon: Arc<Daemon>,
+    /// The roots of the workspaces, as they were asked for.
+    roots: Vec<String>,
+    _directory: tempfile::TempDir,
+}
+
+impl TestDaemon {
+    /// Starts one over workspaces, each with a policy.
+    pub(super) fn new(policies: &[&str]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let root = directory.path().canonicalize().unwrap();
+        let workspaces: Vec<_> =
+            (0..policies.len()).map(|number| root.join(format!("w{number}"))).collect();
+        for (workspace, policy) in workspaces.iter().zip(policies) {
+            std::fs::create_dir_all(workspace.join(".moss")).unwrap();
+            let policy = format!("version = 1\n{policy}");
+            std::fs::write(workspace.join(".moss/policy.toml"), policy).unwrap();
+        }
+        let roots = workspaces.iter().map(|path| path.display().to_string()).collect();
+        let setup = Setup {
+            dirs: Dirs::beneath(&root),
+            workspaces,
+            trial_list: None,
+            plugin_lists: Vec::new(),
+            config_file: None,
+            admin_policies: Vec::new(),
+            secrets: Vec::new(),
+            collector: None,
+            program: None,
+            compilations: Default::default(),
+        };
+        let daemon = crate::start(&setup).unwrap().daemon;
+        Self { daemon, roots, _directory: directory }
+    }
+
+    fn call(&self, tool: &str, arguments: Value) -> Call {
+        let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
+        Call {
+            caller: Role::Caller.into(),
+            workspace: self.roots[0].clone(),
+            work: Work::Tool { name: tool.to_owned(), arguments: Ok(arguments) },
+            confirm: ConfirmMode::Refuse,
+            approved_digests: ApprovedDigests::default(),
+            denial: None,
+            dry_run: false,
+            is_attended: false,
+            session_id: None,
+            further_workspaces: Vec::new(),
+            expected_hashes: Default::default(),
+            deadline: None,
+            parent: None,
+        }
+    }
+
+    fn workspace(&self) -> Arc<WorkspaceState> {
+        self.daemon.workspace(&self.roots[0]).unwrap()
+    }
+
+    /// What a call of a tool may look at.
+    pub(super) fn scope(&self, tool: &str) -> CallScope {
+        let call = self.call(tool, json!({}));
+        let weight = weight::CallWeight::new(&self.daemon, Role::Caller, &call.work);
+        let (daemon, workspace) = (Arc::clone(&self.daemon), self.workspace());
+        let cancel = CancellationToken::new();
+        CallScope::new(daemon, workspace, call, weight, Events::default(), cancel)
+    }
+
+    /// The records of calls of a tool.
+    async fn recorded(&self, tool: &str) -> Vec<Value> {
+        let (workspace, tool) = (self.workspace(), Some(tool.to_owned()));
+        let read = move || workspace.journal.tail(&AuditFilter { tool, ..AuditFilter::default() });
+        let entries = tokio::task::spawn_blocking(read).await.unwrap().unwrap();
+        entries.into_iter().map(|entry| entry.record).collect()
+    }
+
+    async fn searched(&self, tool: &str, arguments: Value) -> Result<CallOutcome, CallError> {
+        let call = Call { further_workspaces: vec!["*".to_owned()], ..self.call(tool, arguments) };
+        Arc::clone(&self.daemon).start(call, Events::default()).await
+    }
+}
+
+#[tokio::test]
+async fn a_search_of_several_workspaces_that_is_refused_leaves_a_record() {
+    let site = TestDaemon::new(&["", ""]);
+    let refused = site.searched("read_file", json!({ "path": "a" })).await.unwrap_err();
+    assert_eq!(refused.reason(), Reason::ArgumentsInvalid);
+    let recorded = site.recorded("read_file").await;
+    assert_eq!(recorded.len(), 2, "{recorded:?}");
+    assert_eq!(recorded[1]["outcome"], Reason::ArgumentsInvalid.outcome().as_str());
+}
+
+#[tokio::test]
+async fn what_came_with_a_refused_search_is_shown_bounded_and_escaped() {
+    let site = TestDaemon::new(&["", ""]);
+    let path = "\u{202e}".repeat(10_000);
+    let refused = site.searched("grep_search", json!({ "pattern": "x", "path": path })).await;
+    let Err(CallError::Invalid(violations)) = refused else { panic!("{refused:?}") };
+    assert_eq!(violations[0].pointer, "/path");
+    assert!(violations[0].got.len() < 1_000);
+    let message = violations[0].to_string();
+    assert!(message.len() < 2_000 && !message.contains('\u{202e}'), "{message}");
+}
+
+#[tokio::test]
+async fn an_error_of_one_of_several_workspaces_names_it() {
+    let deny = "[[rule]]\ntools = [\"grep_search\"]\ndecision = \"deny\"\n";
+    let site = TestDaemon::new(&["", deny]);
+    let denied = site.searched("grep_search", json!({ "pattern": "x" })).await.unwrap_err();
+    assert_eq!(denied.reason(), Reason::DeniedByPolicy);
+    let message = denied.to_string();
+    assert!(message.starts_with(&format!("{}: grep_search is denied", site.roots[1])), "{message}");
+}
+
+#[tokio::test]
+async fn calls_of_plugins_that_are_refused_leave_a_record() {
+    let site = TestDaemon::new(&[""]);
+    let called = async |scope: CallScope, made: usize, tool: &str| {
+        let made = CallCount(Arc::new(AtomicUsize::new(made)));
+        let called = nested::call(&Arc::new(scope), "probe", &made, tool, "{}".to_owned()).await;
+        called.unwrap_err().code
+    };
+    let first = site.scope("nothing");
+    assert_eq!(called(first, 0, "create_file").await, ErrorCode::Denied);
+    let mut deep = site.scope("nothing");
+    let plugins = vec!["probe".to_owned(); DEPTH_MAX];
+    deep.behalf = Some(Behalf { call_id: "0".to_owned(), plugins, made: CallCount::default() });
+    assert_eq!(called(deep, 0, "list_directory").await, ErrorCode::LimitExceeded);
+    let (last, more) = (site.scope("nothing"), site.scope("nothing"));
+    assert_eq!(called(last, nested::CALLS_MAX, "read_file").await, ErrorCode::LimitExceeded);
+    assert_eq!(called(more, nested::CALLS_MAX + 1, "read_file").await, ErrorCode::LimitExceeded);
+    for (tool, code) in [
+        ("create_file", ErrorCode::Denied),
+        ("list_directory", ErrorCode::LimitExceeded),
+        ("read_file", ErrorCode::LimitExceeded),
+    ] {
+        let recorded = site.recorded(tool).await;
+        assert_eq!(recorded.len(), 2, "{recorded:?}");
+        assert_eq!(recorded[0]["called_by"]["plugin"], "probe");
+        assert_eq!(recorded[1]["error_code"], code.as_str());
+    }
+}
+
+#[tokio::test]
+async fn work_of_a_call_that_panics_is_a_defect() {
+    let site = TestDaemon::new(&[""]);
+    let broken = site.scope("read_file").heavy(|| -> () { panic!("a defect") }).await;
+    assert_eq!(CallError::from(broken.unwrap_err()).reason(), Reason::Internal);
+}
