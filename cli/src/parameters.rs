@@ -1,6 +1,7 @@
 //! The parameters of a tool, read out of its schema: for those who type them and those who ask for them.
 
 use moss_proto::v1;
+use moss_schema::json_type;
 use serde_json::Value;
 
 /// Most parts of a parameter's schema that are looked at.
@@ -56,18 +57,6 @@ fn default_in_words(description: &str) -> Option<String> {
     Some(rest[..end].trim_end_matches('.').replace('\n', " "))
 }
 
-fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
-}
-
 /// The types that a schema accepts; none where it does not say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct AcceptedTypes {
@@ -100,7 +89,7 @@ impl AcceptedTypes {
                 }
                 _ => {
                     let values = part.get("enum").and_then(Value::as_array).into_iter().flatten();
-                    values.chain(part.get("const")).for_each(|value| self.add(kind_of(value)));
+                    values.chain(part.get("const")).for_each(|value| self.add(json_type(value)));
                 }
             }
             let reference = part.get("$ref").and_then(Value::as_str);
@@ -113,7 +102,7 @@ impl AcceptedTypes {
     }
 
     pub(super) fn accept(&self, value: &Value) -> bool {
-        let kind = kind_of(value);
+        let kind = json_type(value);
         // An integer is a number, too.
         self.others.iter().any(|known| known == kind || known == "number" && kind == "integer")
     }

@@ -81,18 +81,9 @@ pub fn call(
     let opened = files_of_parts(&workspace.files, &parts, &directory);
     let known = known_directory(&parts, &directory);
     let subject = Subject {
-        action: Action::Read,
-        tool,
-        tool_effect: entry.spec.effect,
         plugin: entry.plugin(),
-        caller,
-        path: None,
-        protection: None,
-        size_bytes: None,
-        match_level: None,
-        drift: false,
-        command: None,
         answers: &answers,
+        ..Subject::of(Action::Read, (tool, entry.spec.effect), caller)
     };
     let parts = command::with_grants(&workspace.files, &policy, &subject, parts, known);
     let actions = match is_hidden(&policy, &subject, file.as_ref()) {
@@ -213,18 +204,8 @@ fn plugin_change(
     workspace.answers.reload();
     let answers = workspace.answers.in_effect(situation, Timestamp::now());
     let subject = Subject {
-        action: Action::Register,
-        tool,
-        tool_effect: Effect::Write,
-        plugin: None,
-        caller,
-        path: None,
-        protection: None,
-        size_bytes: None,
-        match_level: None,
-        drift: false,
-        command: None,
         answers: &answers,
+        ..Subject::of(Action::Register, (tool, Effect::Write), caller)
     };
     explain(&workspace.policy.load(), &subject)
 }

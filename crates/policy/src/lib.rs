@@ -1,9 +1,8 @@
 //! Which effects are allowed, asked about or denied: one pure function over rules.
 //!
-//! [`decide`] is the only place where moss decides. It opens no file and asks nobody: the caller
-//! resolves the path, finds out whether the name is protected, and carries the decision out. The
-//! rules come from TOML files in three layers: [`mod@format`] describes the files,
-//! [`layers`] how the layers combine.
+//! [`decide`] is the only place where moss decides. It opens no file and asks nobody: the caller resolves the path, finds
+//! out whether the name is protected, and carries the decision out. The rules come from TOML files in three layers:
+//! [`mod@format`] describes the files, [`layers`] how the layers combine.
 
 use std::fmt;
 use std::sync::Arc;
@@ -27,6 +26,7 @@ pub mod layers;
 mod rules;
 mod sandbox_min;
 pub mod standing;
+mod subject;
 
 pub use self::built_in::granted_command;
 pub use self::commands::{CommandPart, ReadingDoubt};

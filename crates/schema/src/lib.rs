@@ -22,4 +22,4 @@ pub use self::cost::SchemaCost;
 pub use self::parameters::Parameters;
 pub use self::schema::{CompiledSchema, Schema, SchemaError, ValidationOutcome};
 pub use self::validator::ArgumentValidator;
-pub use self::violation::{SHOWN_KEY_CHARS_MAX, Violation, cut, nearest, shown};
+pub use self::violation::{SHOWN_KEY_CHARS_MAX, Violation, cut, json_type, nearest, shown};

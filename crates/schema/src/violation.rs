@@ -34,6 +34,19 @@ pub(crate) const MISSING: &str = "missing";
 /// The first bytes of a text that is written; the writing fails when there is no more room.
 struct Beginning(Vec<u8>);
 
+/// The type of a value, as schemas name it.
+pub fn json_type(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
 /// Shows a value in an error: its type and the beginning of its text.
 pub fn shown(value: &Value) -> String {
     let kind = match value {

@@ -223,19 +223,7 @@ impl Effects {
                 false => self.offers_to_change(&policy, &plan, &each, digest),
             };
             let plan_bytes = plan.held_bytes();
-            let (arguments, consent) = (None, None);
-            let command = None;
-            let ask = Ask {
-                digest,
-                decision,
-                changes,
-                arguments,
-                plan_bytes,
-                consent,
-                command,
-                embedding: None,
-                offers,
-            };
+            let ask = Ask { changes, plan_bytes, offers, ..Ask::of(digest, decision) };
             self.leave_turn();
             if let Err(error) = self.ask(ask).await {
                 self.mark(ChangeStatus::Unconfirmed);

@@ -70,18 +70,10 @@ fn explained(
     let has_content = matches!(action, Action::Create | Action::Modify);
     let path: Option<&RelPath> = file.map(|(file, _)| &file.path);
     let subject = Subject {
-        action,
-        tool,
-        tool_effect: Effect::Write,
-        plugin: None,
-        caller,
         path,
         protection: file.and_then(|(file, _)| file.protection_against(action)),
         size_bytes: file.and_then(|(_, size)| size).filter(|_| has_content),
-        match_level: None,
-        drift: false,
-        command: None,
-        answers: &[],
+        ..Subject::of(action, (tool, Effect::Write), caller)
     };
     explain(&workspace.policy.load(), &subject)
 }

@@ -4,6 +4,9 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use bytes::Bytes;
+use http::HeaderMap;
+use http_body::Frame;
 use prost::Message as _;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, FieldViolation, StatusExt as _};
@@ -27,6 +30,13 @@ const MESSAGE_BYTES_MAX: usize = 700;
 /// Makes a status with a reason and pairs of facts.
 pub(super) fn status(reason: Reason, message: &str, facts: &[(&str, &str)]) -> Status {
     Status::with_error_details(code(reason), bounded(message), details(reason, facts))
+}
+
+/// Writes a status behind the parts of a response.
+pub(super) fn trailers(status: &Status) -> Result<Frame<Bytes>, Status> {
+    let mut trailers = HeaderMap::new();
+    status.add_header(&mut trailers)?;
+    Ok(Frame::trailers(trailers))
 }
 
 /// The numbers are those of `google.rpc.Code` on both sides.

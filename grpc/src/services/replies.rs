@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
-use http::{Extensions, HeaderMap, Request, Response};
+use http::{Extensions, Request, Response};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use moss_dispatch::{Caller, Reason, Role};
 use prost::Message;
@@ -230,9 +230,7 @@ impl ReplyBody {
     /// Ends a stream of replies of which the next has no room.
     fn end(&mut self, full: &Status) -> Result<Frame<Bytes>, Status> {
         self.is_over = true;
-        let mut trailers = HeaderMap::new();
-        full.add_header(&mut trailers)?;
-        Ok(Frame::trailers(trailers))
+        error::trailers(full)
     }
 }
 

@@ -6,7 +6,6 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::HeaderMap;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use tokio::time::{Instant, Interval, MissedTickBehavior};
 use tonic::Status;
@@ -62,9 +61,7 @@ impl Revocable {
         if !self.is_response {
             return Err(status);
         }
-        let mut trailers = HeaderMap::new();
-        status.add_header(&mut trailers)?;
-        Ok(Frame::trailers(trailers))
+        error::trailers(&status)
     }
 }
 

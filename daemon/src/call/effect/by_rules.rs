@@ -27,24 +27,12 @@ const WRITTEN_BY_INSTALLS: [&str; 3] = [".pnp.cjs", ".pnp.js", ".pnp.loader.mjs"
 /// A question about a file that nobody has decided before.
 fn by_rules<'a>(
     action: Action,
-    (tool, tool_effect): (&'a str, moss_sdk::Effect),
+    tool: (&'a str, moss_sdk::Effect),
     caller: &'a str,
     (path, named): (&'a RelPath, Option<Protection>),
 ) -> Subject<'a> {
-    Subject {
-        action,
-        tool,
-        tool_effect,
-        plugin: None,
-        caller,
-        path: Some(path),
-        protection: named.map(protection),
-        size_bytes: None,
-        match_level: None,
-        drift: false,
-        command: None,
-        answers: &[],
-    }
+    let protection = named.map(protection);
+    Subject { path: Some(path), protection, ..Subject::of(action, tool, caller) }
 }
 
 /// Whether a caller may see the content of a file that the history holds, by a tool or by the
@@ -93,20 +81,7 @@ impl EmbeddingRules<'_> {
 
     /// Whether an endpoint may be asked at all for a caller.
     pub(crate) fn decide(&self, policy: &Policy, caller: &str) -> Decision {
-        let subject = Subject {
-            action: Action::Network,
-            tool: EMBEDDINGS,
-            tool_effect: moss_sdk::Effect::Read,
-            plugin: None,
-            caller,
-            path: None,
-            protection: None,
-            size_bytes: None,
-            match_level: None,
-            drift: false,
-            command: None,
-            answers: &[],
-        };
+        let subject = Subject::of(Action::Network, (EMBEDDINGS, moss_sdk::Effect::Read), caller);
         moss_policy::decide(policy, &subject)
     }
 

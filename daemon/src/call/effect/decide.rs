@@ -9,7 +9,8 @@ use moss_workspace::{OpenedFile, Plan, PlannedFile, Protection};
 
 use super::{Effects, ToolFacts};
 use crate::call::record;
-use moss_dispatch::CallError;
+use crate::call::stop::EffectStop;
+use moss_dispatch::{CallError, change::ChangeStatus};
 use moss_policy::{Action, CommandGrants, CommandPart, Decision, Layer, Subject, Verdict};
 
 /// The names of one file.
@@ -250,20 +251,25 @@ impl Effects {
 
     /// What the tool does, to no file in particular.
     fn subject<'a>(&'a self, tool: &'a ToolFacts, action: Action) -> Subject<'a> {
+        let named = (tool.name.unwrap_or(self.scope.call.tool()), tool.effect);
         Subject {
-            action,
-            tool: tool.name.unwrap_or(self.scope.call.tool()),
-            tool_effect: tool.effect,
             plugin: tool.plugin.as_deref(),
-            caller: self.scope.call.caller.name(),
-            path: None,
-            protection: None,
-            size_bytes: None,
-            match_level: None,
-            drift: false,
-            command: None,
             answers: &tool.answers,
+            ..Subject::of(action, named, self.scope.call.caller.name())
         }
+    }
+
+    /// Decides about a change of what is moss's own, and records that: refuses what is denied; returns what else is
+    /// decided.
+    pub(super) async fn decide_own(&self, action: Action) -> Result<Decision, EffectStop> {
+        let policy = self.scope.workspace.policy.load_full();
+        let decision = self.decide(&policy, action, None);
+        record::decided(&self.scope, action, None, None, &decision).await?;
+        if decision.verdict == Verdict::Deny {
+            self.mark(ChangeStatus::Unconfirmed);
+            return Err(self.denied(&decision).into());
+        }
+        Ok(decision)
     }
 
     /// Decides about reading all files at once that are protected alike, as [`Effects::decide_alike`].

@@ -15,7 +15,6 @@ use serde_json::Map;
 
 use super::ask::Ask;
 use super::{Effects, FileNames};
-use crate::call::record;
 use crate::call::stop::EffectStop;
 use moss_dispatch::{
     AddPlugin, Event, Granting, PluginChange, PluginLocation, Role,
@@ -27,7 +26,7 @@ use moss_plugins::{
     compiling::OnCompile,
     registration::{self, Hears, Proposal, WrittenList},
 };
-use moss_policy::{Action, Decision, Verdict};
+use moss_policy::{Action, Verdict};
 
 /// Longest wait for a plugin that was registered to be loaded.
 const LOADED_WAIT: Duration = Duration::from_secs(20);
@@ -157,7 +156,7 @@ impl Effects {
             inner.digest = Some(digest);
             inner.changes.clone_from(&changes);
         }
-        let decision = self.decide_registration().await?;
+        let decision = self.decide_own(Action::Register).await?;
         if self.scope.call.dry_run {
             return Ok(PluginsChanged { consent: proposal.consent, stage: ChangeStage::Shown });
         }
@@ -173,26 +172,13 @@ impl Effects {
                 return Err(error.into());
             }
             // A rule may have come while somebody was being asked.
-            self.decide_registration().await?;
+            self.decide_own(Action::Register).await?;
         }
         let proposal = self.write_list(proposal).await?;
         let loaded = self.await_loaded(&proposal).await;
         let not_loaded_because = self.why_not_loaded(&proposal).filter(|_| !loaded);
         let stage = ChangeStage::Applied { loaded, not_loaded_because };
         Ok(PluginsChanged { consent: proposal.consent, stage })
-    }
-
-    /// Refuses what is denied; returns what else is decided.
-    async fn decide_registration(&self) -> Result<Decision, EffectStop> {
-        let policy = self.scope.workspace.policy.load_full();
-        let decision = self.decide(&policy, Action::Register, None);
-        let recorded = record::decided(&self.scope, Action::Register, None, None, &decision).await;
-        recorded?;
-        if decision.verdict == Verdict::Deny {
-            self.mark(ChangeStatus::Unconfirmed);
-            return Err(self.denied(&decision).into());
-        }
-        Ok(decision)
     }
 
     /// Shows what becomes of the list; nothing where it stays as it is.

@@ -10,11 +10,10 @@ use serde_json::{Value, json};
 
 use super::Effects;
 use super::ask::Ask;
-use crate::call::record;
 use crate::call::stop::EffectStop;
 use crate::user_prompt::{self, UserPrompt};
 use moss_dispatch::change::{self, ChangeStatus};
-use moss_policy::{Action, Decision, Verdict};
+use moss_policy::{Action, Verdict};
 
 // === impl Effects ===
 
@@ -67,49 +66,28 @@ impl Effects {
             inner.digest = Some(digest);
             inner.changes.clone_from(&changes);
         }
-        let decision = self.decide_user_prompt().await?;
+        let decision = self.decide_own(Action::Configure).await?;
         if self.scope.call.dry_run {
             return Ok(PromptApplied { version: None, bytes });
         }
         if decision.verdict == Verdict::Ask {
             let file = user_prompt::file(&self.scope.daemon.setup.dirs);
             let arguments = json!({ "user_prompt": file.display().to_string() }).to_string();
-            let (arguments, consent, offers) = (Some(arguments), None, Vec::new());
-            let (decision, plan_bytes) = (&decision, plan.held_bytes());
-            let command = None;
             let ask = Ask {
-                digest,
-                decision,
                 changes,
-                arguments,
-                plan_bytes,
-                consent,
-                command,
-                embedding: None,
-                offers,
+                arguments: Some(arguments),
+                plan_bytes: plan.held_bytes(),
+                ..Ask::of(digest, &decision)
             };
             if let Err(error) = self.ask(ask).await {
                 self.mark(ChangeStatus::Unconfirmed);
                 return Err(error.into());
             }
             // A rule may have come while somebody was being asked.
-            self.decide_user_prompt().await?;
+            self.decide_own(Action::Configure).await?;
         }
         let version = self.commit_user_prompt(prompt, plan).await?;
         Ok(PromptApplied { version: Some(version), bytes })
-    }
-
-    /// Refuses what is denied; returns what else is decided.
-    async fn decide_user_prompt(&self) -> Result<Decision, EffectStop> {
-        let policy = self.scope.workspace.policy.load_full();
-        let decision = self.decide(&policy, Action::Configure, None);
-        let recorded = record::decided(&self.scope, Action::Configure, None, None, &decision).await;
-        recorded?;
-        if decision.verdict == Verdict::Deny {
-            self.mark(ChangeStatus::Unconfirmed);
-            return Err(self.denied(&decision).into());
-        }
-        Ok(decision)
     }
 
     /// Writes on a thread of its own; a call that is cancelled meanwhile waits for it.

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use moss_schema::json_type;
 use serde_json::{Map, Value, json};
 
 use super::super::history::HistoryCall;
@@ -48,18 +49,6 @@ pub(super) fn infer<'a>(
         shapes[place].add(&call);
     }
     shapes.into_iter().map(ObservedTool::into_tool).collect()
-}
-
-fn json_type(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "boolean",
-        Value::Number(number) if number.is_f64() => "number",
-        Value::Number(_) => "integer",
-        Value::String(_) => "string",
-        Value::Array(_) => "array",
-        Value::Object(_) => "object",
-    }
 }
 
 // === impl ObservedTool ===
