@@ -178,3 +178,21 @@ fn native_tools() -> Vec<(ToolSpec, Box<dyn AnyTool>)> {
 pub fn load_policy(setup: &Setup, files: &Workspace) -> Result<Policy, StartError> {
     Policy::load(policy_sources(setup, files)).map_err(StartError::AdminPolicy)
 }
+
+#[cfg(test)]
+mod tests {
+    use moss_catalog::{Language, SchemaForm, registered};
+
+    use super::*;
+
+    #[test]
+    fn the_schema_that_arguments_are_held_to_is_compiled_once_for_all() {
+        let catalog = Catalog::native(native_tools()).unwrap();
+        for entry in catalog.entries() {
+            let tool = || registered(entry, SchemaForm::Strict, Language::En).unwrap();
+            assert!(Arc::ptr_eq(&tool(), &tool()), "{}", entry.spec.name);
+            let shared = entry.arguments.compiled();
+            assert!(Arc::ptr_eq(tool().compiled(), shared), "{}", entry.spec.name);
+        }
+    }
+}

@@ -250,6 +250,11 @@ impl RegisteredTool {
         &self.definition.name
     }
 
+    /// Its compiled schema, which it may share.
+    pub fn compiled(&self) -> &Arc<CompiledSchema> {
+        &self.compiled
+    }
+
     /// All that is known of it.
     pub fn definition(&self) -> &ToolDefinition {
         &self.definition

@@ -1,5 +1,9 @@
 //! What is written down before a command starts that may write, so that what it changed is settled also where moss is
 //! killed meanwhile: a file in moss's own state for each such command, locked while its moss lives.
+//!
+//! These files are opened by their paths, with `std::fs`, while moss's other files go through `moss_workspace::own`:
+//! that crate lies above this one. Who makes the directory makes it there, so that nobody else writes in it, and no
+//! name in it comes from outside.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
