@@ -163,3 +163,16 @@ async fn work_of_a_call_that_panics_is_a_defect() {
     let broken = site.scope("read_file").heavy(|| -> () { panic!("a defect") }).await;
     assert_eq!(CallError::from(broken.unwrap_err()).reason(), Reason::Internal);
 }
+
+#[tokio::test]
+async fn a_plugin_change_that_a_rule_refuses_by_itself_is_not_worked_out() {
+    let deny = "[[rule]]\neffects = [\"register\"]\ndecision = \"deny\"\n";
+    let change = || PluginChange::Accept { list: None, name: "missing".to_owned() };
+    for (policy, is_denied) in [("", false), (deny, true)] {
+        let site = TestDaemon::new(&[policy]);
+        let call = Call { work: Work::ChangePlugins(change()), ..site.call("", json!({})) };
+        let ended = Arc::clone(&site.daemon).start(call, Events::default()).await;
+        let reason = ended.as_ref().map_err(CallError::reason).err();
+        assert_eq!(reason, is_denied.then_some(Reason::DeniedByPolicy), "{ended:?}");
+    }
+}

@@ -259,6 +259,15 @@ impl Effects {
         }
     }
 
+    /// Refuses a change of what is moss's own where a rule denies it; what else is decided waits.
+    pub(super) async fn refuse_denied(&self, action: Action) -> Result<(), EffectStop> {
+        let policy = self.scope.workspace.policy.load_full();
+        match self.decide(&policy, action, None).verdict {
+            Verdict::Deny => self.decide_own(action).await.map(drop),
+            Verdict::Allow | Verdict::Ask => Ok(()),
+        }
+    }
+
     /// Decides about a change of what is moss's own, and records that: refuses what is denied; returns what else is
     /// decided.
     pub(super) async fn decide_own(&self, action: Action) -> Result<Decision, EffectStop> {

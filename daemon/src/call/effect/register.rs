@@ -119,6 +119,8 @@ impl Effects {
         change: PluginChange,
     ) -> Result<PluginsChanged, EffectStop> {
         let (daemon, workspace) = (&self.scope.daemon, &self.scope.workspace);
+        // What a rule refuses by itself is neither fetched nor compiled.
+        self.refuse_denied(Action::Register).await?;
         if let PluginChange::Add(add) = &change
             && let AddPlugin { source: PluginLocation::Url(url), sha256, .. } = &**add
         {
