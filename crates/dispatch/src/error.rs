@@ -141,7 +141,7 @@ mod tests {
 
     #[tokio::test]
     async fn work_that_panics_is_no_mistake_of_the_caller() {
-        let broken = blocking(|| -> () { panic!("a defect") }).await.unwrap_err();
+        let broken = blocking(|| -> u8 { panic!("a defect") }).await.unwrap_err();
         let error = CallError::from(broken);
         assert_eq!(error.reason(), Reason::Internal);
         assert_eq!(error.to_string(), "internal error: a task panicked");

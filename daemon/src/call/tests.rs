@@ -160,7 +160,7 @@ async fn calls_of_plugins_that_are_refused_leave_a_record() {
 #[tokio::test]
 async fn work_of_a_call_that_panics_is_a_defect() {
     let site = TestDaemon::new(&[""]);
-    let broken = site.scope("read_file").heavy(|| -> () { panic!("a defect") }).await;
+    let broken = site.scope("read_file").heavy(|| -> u8 { panic!("a defect") }).await;
     assert_eq!(CallError::from(broken.unwrap_err()).reason(), Reason::Internal);
 }
 
