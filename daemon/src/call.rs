@@ -98,7 +98,7 @@ async fn begin(
         return roots::search(daemon, call, events, cancel).await;
     }
     let workspace = daemon.workspace(&call.workspace)?;
-    let weight = weight::CallWeight::new(&daemon, call.caller.role(), &call.work);
+    let weight = weight::CallWeight::new(&daemon, &call.caller, &call.work);
     if let Work::Tool { name, .. } = &call.work
         && weight.admitted().is_ok()
     {

@@ -57,7 +57,7 @@ pub(super) async fn call(
         parent: scope.call.parent.clone(),
     };
     let cancel = scope.cancel.child_token();
-    let weight = weight::CallWeight::new(&scope.daemon, call.caller.role(), &call.work);
+    let weight = weight::CallWeight::new(&scope.daemon, &call.caller, &call.work);
     let nested = CallScope {
         daemon: Arc::clone(&scope.daemon),
         call,
