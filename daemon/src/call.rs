@@ -112,7 +112,7 @@ async fn begin_one(
     cancel: CancellationToken,
 ) -> Result<CallOutcome, CallError> {
     let workspace = daemon.workspace(&call.workspace)?;
-    let weight = weight::CallWeight::new(&daemon, call.caller.role(), &call.work);
+    let weight = weight::CallWeight::new(&daemon, &call.caller, &call.work);
     if let Work::Tool { name, .. } = &call.work
         && refusal.is_none()
         && weight.admitted().is_ok()

@@ -20,7 +20,7 @@ use moss_catalog::CatalogEntry;
 use moss_dispatch::{CallError, SessionKey, operations};
 use moss_policy::explain::{Explanation, explain, explain_expecting, explain_search};
 use moss_policy::standing::{Asker, StandingApproval};
-use moss_policy::{Action, CommandPart, Policy, Protection, ReadingDoubt, Subject, Verdict};
+use moss_policy::{Action, CommandPart, Layer, Policy, Protection, ReadingDoubt, Subject, Verdict};
 use moss_schema::Violation;
 
 /// Parameters that name the file that a tool acts on.
@@ -68,31 +68,32 @@ pub fn call(
     let catalog = workspace.installed.catalog.load();
     let entry = catalog.entry(tool).map_err(CallError::UnknownTool)?;
     let arguments = entry.arguments.bind(arguments).map_err(CallError::Invalid)?;
-    let policy = workspace.policy.load();
-    let file = path_of(&arguments)
-        .map(|(name, text)| resolve(&workspace.files, name, text))
-        .transpose()?;
+    let (policy, files) = (workspace.policy.load(), &workspace.files);
     let asker = Asker { tool, plugin: entry.plugin(), caller };
     let component = entry.component();
     let situation = Situation { asker, component: component.as_deref(), session };
     let answers = approvals_of(workspace, situation, &arguments);
-    let directory = directory_of(&workspace.files, &arguments)?;
-    let parts = command::parts(&workspace.files, entry, &arguments, &directory, doubt);
-    let opened = files_of_parts(&workspace.files, &parts, &directory);
-    let known = known_directory(&parts, &directory);
     let subject = Subject {
         plugin: entry.plugin(),
         answers: &answers,
         ..Subject::of(Action::Read, (tool, entry.spec.effect), caller)
     };
-    let parts = command::with_grants(&workspace.files, &policy, &subject, parts, known);
-    let actions = match is_hidden(&policy, &subject, file.as_ref()) {
-        true => vec![Action::Call, Action::Read],
-        false => actions(entry, file.as_ref()),
+    let find = |named| find(files, (&policy, &subject), named);
+    let file = path_of(&arguments).map(find).transpose()?;
+    let directory = directory_of(&arguments).map(find).transpose()?;
+    let hidden = file.iter().chain(&directory).find(|file| file.is_hidden);
+    let (actions, file) = match hidden {
+        Some(hidden) => (vec![Action::Call, Action::Read], Some(hidden)),
+        None => (actions(entry, file.as_ref()), file.as_ref()),
     };
+    let directory = directory.as_ref().map_or_else(RelPath::root, |found| found.path.clone());
+    let parts = command::parts(files, entry, &arguments, &directory, doubt);
+    let opened = files_of_parts(files, &parts, &directory);
+    let known = known_directory(&parts, &directory);
+    let parts = command::with_grants(files, &policy, &subject, parts, known);
     let parts: Vec<_> = parts.iter().zip(opened).collect();
-    let steps = steps(&workspace.files, &actions, file.as_ref(), (&parts, known));
-    let expected = file.as_ref().and_then(|file| expected_size(entry, &arguments, file));
+    let steps = steps(files, &actions, file, (&parts, known));
+    let expected = file.and_then(|file| expected_size(entry, &arguments, file));
     let explained = steps.into_iter().map(|ExplainedStep { action, command, path, protection }| {
         let size_bytes = size_of(entry, &arguments).filter(|_| action.is_write());
         let path = path.as_ref();
@@ -132,14 +133,10 @@ fn steps<'p>(
     steps
 }
 
-/// Whether a rule denies reading the file that a tool of moss's changes. Its call ends there, and the same whether
-/// that is there or not.
-fn is_hidden(policy: &Policy, subject: &Subject<'_>, file: Option<&ExplainedFile>) -> bool {
-    let is_own_change = subject.tool_effect == Effect::Write && subject.plugin.is_none();
-    file.filter(|_| is_own_change).is_some_and(|file| {
-        let read = Subject { action: Action::Read, path: Some(&file.path), ..*subject };
-        explain(policy, &read).decision.verdict == Verdict::Deny
-    })
+/// Whether a rule keeps a path out of sight, whatever is there: it denies it to readers.
+fn is_hidden((policy, subject): (&Policy, &Subject<'_>), path: &RelPath) -> bool {
+    let read = Subject { action: Action::Read, path: Some(path), ..*subject };
+    !path.is_root() && explain(policy, &read).decision.verdict == Verdict::Deny
 }
 
 /// Lists the sessions of a caller in which standing approvals allow a call that is asked about without them.
@@ -224,6 +221,8 @@ struct ExplainedFile {
     /// What holds against reading it: less, where its content is public.
     read_protection: Option<Protection>,
     exists: bool,
+    /// Whether a rule denies it to readers: a call ends there, and the same whether it is there or not.
+    is_hidden: bool,
     /// The size of its content; none where it is no file that can be opened.
     size_bytes: Option<u64>,
 }
@@ -234,13 +233,10 @@ impl ExplainedFile {
     }
 }
 
-/// The directory in which a tool would run a command; the root where it says none.
-fn directory_of(files: &Workspace, arguments: &Value) -> Result<RelPath, CallError> {
-    let named = arguments.get("cwd").and_then(Value::as_str).unwrap_or_default();
-    match named.trim_end_matches('/') {
-        "" => Ok(RelPath::root()),
-        named => Ok(resolve(files, "cwd", named)?.path),
-    }
+/// The directory in which a tool would run a command; none where it is the root.
+fn directory_of(arguments: &Value) -> Option<(&'static str, &str)> {
+    let named = arguments.get("cwd")?.as_str()?.trim_end_matches('/');
+    (!named.is_empty()).then_some(("cwd", named))
 }
 
 /// The file that a tool acts on, with the parameter that names it.
@@ -265,7 +261,12 @@ fn expected_size(entry: &CatalogEntry, arguments: &Value, file: &ExplainedFile) 
     Some(texts.fold(file.size_bytes?, |sum, text| sum.saturating_add(text.len() as u64)))
 }
 
-fn resolve(files: &Workspace, parameter: &str, text: &str) -> Result<ExplainedFile, CallError> {
+/// What a parameter names. Of what a rule denies to readers nothing is said but its name.
+fn find(
+    files: &Workspace,
+    (policy, subject): (&Policy, &Subject<'_>),
+    (parameter, text): (&str, &str),
+) -> Result<ExplainedFile, CallError> {
     let refused = |error: moss_workspace::Error| {
         CallError::Invalid(vec![Violation {
             pointer: format!("/{parameter}"),
@@ -275,20 +276,35 @@ fn resolve(files: &Workspace, parameter: &str, text: &str) -> Result<ExplainedFi
         }])
     };
     let path = files.path(text).map_err(refused)?;
-    let resolved = files.resolve(&path).map_err(refused)?;
+    let resolved = files.resolve(&path);
+    let real = resolved.as_ref().ok().map(|found| &found.path);
+    let hides = |name: &&RelPath| is_hidden((policy, subject), name);
+    let hidden = [Some(&path), real].into_iter().flatten().find(hides).cloned();
+    if let Some(path) = hidden {
+        let protection = files.protection(&path).map(protection);
+        let (exists, is_hidden, size_bytes) = (false, true, None);
+        let read_protection = protection;
+        let hidden =
+            ExplainedFile { path, protection, read_protection, exists, is_hidden, size_bytes };
+        return Ok(hidden);
+    }
+    let resolved = resolved.map_err(refused)?;
     let protected = files.protection_resolved(&path).map_err(refused)?;
     let opened = files.open_for_reading(&path).ok();
-    let is_public = protected.is_some() && opened.as_ref().is_some_and(|opened| opened.is_public());
-    let read = if is_public {
-        files.protection_of_public(&path).max(files.protection_of_public(&resolved.path))
-    } else {
-        protected
-    };
+    let (mut read, protection) = (protected, protected.map(protection));
+    let named = Subject { path: Some(&resolved.path), protection, ..*subject };
+    let decision = explain(policy, &Subject { action: Action::Read, ..named }).decision;
+    // A call looks at the content of no other file to decide about it.
+    let by_name = decision.verdict == Verdict::Deny && decision.rule.layer == Layer::Protected;
+    if by_name && opened.as_ref().is_some_and(|opened| opened.is_public()) {
+        read = files.protection_of_public(&path).max(files.protection_of_public(&resolved.path));
+    }
     Ok(ExplainedFile {
         path: resolved.path,
-        protection: protected.map(protection),
-        read_protection: read.map(protection),
+        protection,
+        read_protection: read.map(self::protection),
         exists: resolved.kind.is_some(),
+        is_hidden: false,
         size_bytes: opened.map(|opened| opened.size_bytes()),
     })
 }

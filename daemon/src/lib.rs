@@ -9,7 +9,6 @@
 pub mod approvals;
 pub mod artifacts;
 
-pub mod budget;
 pub mod call;
 pub mod caller;
 pub mod confirm;

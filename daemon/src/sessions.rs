@@ -11,7 +11,8 @@ use moss_sdk::{ContentHash, RelPath};
 /// What one remembered file, or one session, takes beside its name, in bytes.
 const ENTRY_BYTES: usize = 128;
 
-/// The reads of all sessions of a workspace; the least recently used are forgotten.
+/// The reads of all sessions of a workspace; of the caller that has most of them the least recently used are
+/// forgotten.
 #[derive(Debug)]
 pub struct Sessions {
     inner: Mutex<SessionTable>,
@@ -51,7 +52,7 @@ impl Sessions {
         inner.clock += 1;
         let now = inner.clock;
         if !inner.sessions.contains_key(key) && inner.sessions.len() >= self.sessions_max {
-            inner.forget_session();
+            inner.forget_session(key, |_| 1);
         }
         let session = inner.enter(key, now);
         session.used = now;
@@ -59,10 +60,10 @@ impl Sessions {
             inner.forget_file(key);
         }
         inner.insert(key, path, (now, hash));
-        while inner.bytes > self.bytes_max && inner.sessions.len() > 1 {
-            inner.forget_session();
+        while inner.bytes > self.bytes_max
+            && (inner.forget_session(key, |session| session.bytes) || inner.forget_file(key))
+        {
         }
-        while inner.bytes > self.bytes_max && inner.forget_file(key) {}
     }
 
     /// Returns what a session has seen last of a file.
@@ -118,13 +119,22 @@ impl SessionTable {
         }
     }
 
-    /// Forgets the session that was not used for longest.
-    fn forget_session(&mut self) {
-        let oldest = self.sessions.iter().min_by_key(|(_, session)| session.used);
-        let Some(key) = oldest.map(|(key, _)| key.clone()) else { return };
-        if let Some(session) = self.sessions.remove(&key) {
-            self.bytes -= session.bytes;
+    /// Forgets a session of the caller that has most: the one that was not used for longest. One is in use, whose
+    /// caller is chosen among equals; `false` if it is the only one of its caller.
+    fn forget_session(&mut self, in_use: &SessionKey, size: fn(&SessionReads) -> usize) -> bool {
+        let mut held: HashMap<&str, usize> = HashMap::new();
+        for (key, session) in &self.sessions {
+            *held.entry(&key.caller).or_default() += size(session);
         }
+        let most = held.into_iter().max_by_key(|(name, held)| (*held, *name == in_use.caller));
+        let others = self
+            .sessions
+            .iter()
+            .filter(|(key, _)| most.is_some_and(|(name, _)| name == key.caller) && *key != in_use);
+        let oldest = others.min_by_key(|(_, session)| session.used).map(|(key, _)| key.clone());
+        let forgotten = oldest.and_then(|key| self.sessions.remove(&key));
+        self.bytes -= forgotten.as_ref().map_or(0, |session| session.bytes);
+        forgotten.is_some()
     }
 
     /// Forgets the file of a session that was not used for longest; `false` if no session has a file.
@@ -174,6 +184,30 @@ mod tests {
         }
         let known = ["x", "y", "z"].map(|name| sessions.last(&key("c"), &path(name)).is_some());
         assert_eq!(known, [false, true, true]);
+    }
+
+    #[test]
+    fn who_names_many_sessions_keeps_those_of_others() {
+        let of = |caller: &str, session: usize| SessionKey {
+            caller: caller.into(),
+            session_id: session.to_string(),
+        };
+        let bytes_max = 64 * ENTRY_BYTES;
+        for sessions in [Sessions::new(8, 8, usize::MAX), Sessions::new(64, 64, bytes_max)] {
+            for session in 0..3 {
+                sessions.note(&of("you", session), &path("x"), HASH);
+            }
+            for session in 0..100 {
+                sessions.note(&of("me", session), &path("x"), HASH);
+            }
+            for file in 0..100 {
+                sessions.note(&of("me", 100), &path(&file.to_string()), HASH);
+            }
+            let is_known = |caller, session| sessions.last(&of(caller, session), &path("x"));
+            assert!((0..3).all(|session| is_known("you", session).is_some()));
+            assert!(is_known("me", 0).is_none());
+            assert!(sessions.last(&of("me", 100), &path("99")).is_some());
+        }
     }
 
     #[test]

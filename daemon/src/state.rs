@@ -15,7 +15,6 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 pub use self::workspace::{WorkspaceState, WorkspaceStores};
-use crate::budget::Budgets;
 use crate::confirm::{self, Confirmations};
 use crate::jobs::Jobs;
 use crate::language_servers::ServerPool;
@@ -24,6 +23,7 @@ use crate::permits::Permits;
 use crate::setup::{self, Setup};
 use crate::traces::Traces;
 use moss_config::Config;
+use moss_dispatch::budget::Budgets;
 use moss_dispatch::{Role, UnknownTool, UnknownWorkspace, Unready};
 use moss_plugins::{Environment, PluginState, PluginStatus};
 use moss_sandbox::{LauncherKind, Sandbox, SandboxOptions, Tier};

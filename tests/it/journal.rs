@@ -326,3 +326,37 @@ async fn refused_calls_that_repeat_are_counted_and_not_recorded_one_by_one() {
     assert_eq!(of_kind("call_finished").count(), started, "each is there from start to end");
     assert_eq!(site.run(&["audit", "verify"]).code, Some(0));
 }
+
+#[tokio::test]
+async fn failed_calls_that_repeat_are_counted_and_effects_are_recorded() {
+    const CALLS: usize = 300;
+    let site = Site::allowing();
+    site.config(
+        "[journal]\nrefusals_burst = 10\nrefusals_per_second = 1\nrefusals_folded_ms = 600000\n",
+    );
+    site.write("a.txt", "x\n");
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    for number in 0..CALLS {
+        let (tool, arguments) = match number % 3 {
+            0 => ("read_file", json!({ "path": "nope" })),
+            1 => ("read_file", json!({ "path": "../x" })),
+            _ => ("replace_text", json!({ "path": "a.txt", "oldText": "none", "newText": "" })),
+        };
+        let result = caller.call(call(tool, arguments)).await;
+        assert!(result.is_ok_and(|result| result.error.is_some()), "{tool}");
+    }
+    caller.done("create_file", json!({ "path": "b.txt", "content": "x\n" })).await;
+    caller.done("read_file", json!({ "path": "a.txt" })).await;
+    daemon.stop();
+    let records = records(&site);
+    let of_kind = |kind: &'static str| records.iter().filter(move |record| record["kind"] == kind);
+    let folded: u64 =
+        of_kind("calls_refused").map(|record| record["calls"].as_u64().unwrap()).sum();
+    let started = of_kind("call_started").count();
+    assert_eq!(started as u64 + folded, CALLS as u64 + 2, "none is lost");
+    assert!(started < CALLS / 2, "{started} in full");
+    assert_eq!(of_kind("call_finished").count(), started, "each is there from start to end");
+    assert_eq!(of_kind("committed").count(), 1);
+    assert!(of_kind("calls_refused").all(|record| record["outcome"] == "failed"));
+}

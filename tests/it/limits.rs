@@ -176,6 +176,23 @@ async fn calls_that_run_or_wait_hold_a_bounded_part_of_the_memory() {
 }
 
 #[tokio::test]
+async fn a_named_token_holds_half_of_what_all_callers_may() {
+    let mut site = Site::allowing();
+    site.config("[calls]\ncaller_bytes_max = 1_000_000\n");
+    let ci = crate::tokens::create(&site, "ci");
+    let daemon = crate::tokens::serve(&mut site);
+    let (named, client) = (daemon.dial(Some(&ci)).await, daemon.caller().await);
+    let create = |path: &str, bytes: usize| {
+        call("create_file", json!({ "path": path, "content": "x".repeat(bytes) }))
+    };
+    let status = named.call(create("a", 200_000)).await.unwrap_err();
+    assert_eq!(reason(&status), "CALLS_TOO_LARGE");
+    assert!(status.message().contains(": 500000 bytes"), "{}", status.message());
+    named.call(create("a", 150_000)).await.unwrap();
+    client.call(create("b", 200_000)).await.unwrap();
+}
+
+#[tokio::test]
 async fn a_call_that_is_asked_about_holds_no_part_of_what_running_calls_hold() {
     let site = Site::new();
     site.config("[calls]\ncaller_bytes_max = 1_000_000\n");

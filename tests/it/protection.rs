@@ -80,19 +80,25 @@ async fn no_error_says_whether_a_denied_file_is_there() {
         }
     }
     // Nor does an explanation, which says what the call does.
-    for (tool, more) in [
-        ("create_file", json!({"content": ""})),
-        ("delete_file", json!({})),
-        ("replace_text", json!({"oldText": "x", "newText": "y"})),
+    for (tool, parameter, more) in [
+        ("create_file", "path", json!({"content": ""})),
+        ("delete_file", "path", json!({})),
+        ("replace_text", "path", json!({"oldText": "x", "newText": "y"})),
+        ("read_file", "path", json!({})),
+        ("lint_check", "path", json!({})),
+        ("run_terminal_cmd", "cwd", json!({"command": "ls"})),
     ] {
         let of = async |path: &str| {
             let mut arguments = more.clone();
-            arguments["path"] = json!(path);
+            arguments[parameter] = json!(path);
             let explained = explained(&client, tool, arguments).await;
             assert_eq!(explained.decision(), v1::Decision::Deny, "{tool} {path}");
             format!("{:?}", explained.steps).replace(path, "PATH")
         };
-        assert_eq!(of("secret/there.rs").await, of(gone).await, "{tool}");
+        let missing = of(gone).await;
+        for path in ["there.rs", "there", "link.rs", "dangling", "there.rs/x", "dangling/x"] {
+            assert_eq!(of(&format!("secret/{path}")).await, missing, "{tool} {path}");
+        }
     }
     // What is not hidden is told apart.
     let open = ended("read_file", json!({"path": "open.rs"}), "open.rs").await;

@@ -311,6 +311,12 @@ async fn an_undo_of_a_file_that_is_denied_since_shows_nothing_of_it() {
     }
     assert!(refusals.iter().all(|refusal| *refusal == refusals[0]), "{refusals:?}");
     assert!(client.undo_target(Target::Since(0)).await.is_err());
+    for (number, path) in [(2, "same.txt"), (4, "moved.txt"), (6, "gone.txt")] {
+        let explained =
+            crate::policy::explained(&client, "undo", json!({ "number": number })).await;
+        let steps: Vec<_> = explained.steps.iter().map(|step| step.effect.as_str()).collect();
+        assert_eq!(steps, [format!("read {path}")]);
+    }
     output(&client.undo(8).await.unwrap());
     assert_eq!(site.read("shown.txt"), "1\n");
 }

@@ -8,6 +8,7 @@
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests lay out their own files"))]
 
 pub mod blocking;
+pub mod budget;
 mod call;
 mod caller;
 pub mod change;

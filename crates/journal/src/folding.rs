@@ -1,5 +1,5 @@
-//! Refused calls that repeat: what a caller may leave in the journal of them in full, and what
-//! stands for the rest. A call that was refused had no effect; that it came is counted.
+//! Calls without an effect that repeat, refused ones and failed ones: what a caller may leave in the journal of them
+//! in full, and what stands for the rest. That they came is counted.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -10,17 +10,17 @@ use jiff::Timestamp;
 use super::record::{AuditEvent, Record};
 use super::redact::RedactedText;
 
-/// Callers of whom something is known at once.
-const CALLERS_MAX: usize = 64;
+/// Callers of whom something is known at once: more than there are credentials. Others share what one caller has.
+const CALLERS_MAX: usize = 320;
 /// Tools of one caller that are distinguished; calls of others are counted together.
 const TOOLS_MAX: usize = 32;
-/// What stands for the other tools.
-const OTHER_TOOLS: &str = "(others)";
+/// What stands for the other tools, and for the other callers.
+const OTHERS: &str = "(others)";
 
-/// How much of refused calls is recorded one by one.
+/// How much of calls without an effect is recorded one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FoldingBounds {
-    /// Refused calls of a caller that are recorded in full after a rest.
+    /// Such calls of a caller that are recorded in full after a rest.
     pub burst: u32,
     /// How many more each second.
     pub per_second: u32,
@@ -28,7 +28,7 @@ pub struct FoldingBounds {
     pub folded_for: Duration,
 }
 
-/// What is known of the refused calls of each caller.
+/// What is known of the calls without an effect of each caller.
 #[derive(Debug)]
 pub struct RefusalFolding {
     bounds: FoldingBounds,
@@ -43,7 +43,7 @@ struct CallerRefusals {
     folded_since: Option<Instant>,
 }
 
-/// Refused calls that are not recorded one by one.
+/// Calls that are not recorded one by one.
 #[derive(Debug)]
 struct Folded {
     calls: u64,
@@ -52,7 +52,7 @@ struct Folded {
     call_id: String,
 }
 
-/// A call that was refused.
+/// A call that was refused or failed, without an effect.
 #[derive(Debug, Clone, Copy)]
 pub struct RefusedCall<'a> {
     /// Name of the credential that called.
@@ -73,22 +73,20 @@ impl RefusalFolding {
         Self { bounds, callers: Mutex::default() }
     }
 
-    /// Whether a refused call is counted and not recorded. Adds the records that are due to `due`.
+    /// Whether a call is counted and not recorded. Adds the records that are due to `due`.
     pub fn fold(&self, refused: RefusedCall<'_>, now: Instant, due: &mut Vec<Record>) -> bool {
-        let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
-        if !callers.contains_key(refused.caller) && callers.len() >= CALLERS_MAX {
-            // Whoever is full again has nothing to be remembered for.
-            callers.retain(|_, caller| !caller.folded.is_empty());
-            if callers.len() >= CALLERS_MAX {
-                return false;
-            }
-        }
         let bounds = self.bounds;
-        let caller = callers
-            .entry(refused.caller.to_owned())
-            .or_insert_with(|| CallerRefusals::new(bounds, now));
+        let mut callers = self.callers.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_known = callers.contains_key(refused.caller);
+        if !is_known && callers.len() >= CALLERS_MAX {
+            callers.retain(|_, known| !known.has_rested(bounds, now));
+        }
+        let has_own = is_known || callers.len() < CALLERS_MAX;
+        let name = if has_own { refused.caller } else { OTHERS };
+        let caller =
+            callers.entry(name.to_owned()).or_insert_with(|| CallerRefusals::new(bounds, now));
         caller.refill(bounds, now);
-        caller.take_due(refused.caller, bounds, now, due);
+        caller.take_due(name, bounds, now, due);
         if caller.left >= 1.0 {
             caller.left -= 1.0;
             return false;
@@ -125,11 +123,17 @@ impl CallerRefusals {
         self.counted_at = now;
     }
 
+    /// Whether there is nothing to be remembered: it is as one that was never seen.
+    fn has_rested(&mut self, bounds: FoldingBounds, now: Instant) -> bool {
+        self.refill(bounds, now);
+        self.folded.is_empty() && self.left >= f64::from(bounds.burst)
+    }
+
     fn count(&mut self, refused: RefusedCall<'_>, now: Instant) {
         let at = Timestamp::now();
         let RefusedCall { tool, outcome, call_id, .. } = refused;
         let is_known = self.folded.contains_key(&(tool.to_owned(), outcome));
-        let tool = if is_known || self.folded.len() < TOOLS_MAX { tool } else { OTHER_TOOLS };
+        let tool = if is_known || self.folded.len() < TOOLS_MAX { tool } else { OTHERS };
         let new = || Folded { calls: 0, first: at, last: at, call_id: String::new() };
         let folded = self.folded.entry((tool.to_owned(), outcome)).or_insert_with(new);
         folded.calls += 1;
@@ -199,11 +203,27 @@ mod tests {
         }
         assert!(folding.take_due(now, false).is_empty() && due.is_empty());
         let records = folding.take_due(now, true);
-        assert_eq!(records.len(), TOOLS_MAX + 1);
+        assert_eq!(records.len(), TOOLS_MAX + 2);
         let calls = records.iter().map(|record| match &record.event {
             AuditEvent::CallsRefused { calls, .. } => *calls,
             other => panic!("{other:?}"),
         });
-        assert_eq!(calls.sum::<u64>(), 999);
+        assert_eq!(calls.sum::<u64>(), 999 + 1000 - CALLERS_MAX as u64);
+    }
+
+    #[test]
+    fn who_has_used_up_its_share_is_not_forgotten_for_others() {
+        let folding = RefusalFolding::new(FoldingBounds { burst: 1, per_second: 1, ..BOUNDS });
+        let (start, mut due) = (Instant::now(), Vec::new());
+        let mut fold = |caller: &str, after| {
+            folding.fold(refused(caller, "t"), start + Duration::from_secs(after), &mut due)
+        };
+        for number in 0..CALLERS_MAX {
+            assert!(!fold(&format!("c{number}"), 0));
+        }
+        assert!(!fold("late", 0), "there is a share for all others");
+        assert!(fold("later", 0) && fold("late", 0), "but one");
+        assert!(fold("c0", 0));
+        assert!(!fold("later", 60) && fold("later", 60), "those that have rested make room");
     }
 }

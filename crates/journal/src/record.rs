@@ -135,14 +135,14 @@ pub enum AuditEvent {
         /// How long it ran, in microseconds.
         duration_us: u64,
     },
-    /// Calls that were refused and are not recorded one by one: there were too many of them. The id is
-    /// that of the last.
+    /// Calls that were refused, or failed without an effect, and are not recorded one by one: there were too many of
+    /// them. The id is that of the last.
     CallsRefused {
         /// The credential or the front that they came with.
         caller: RedactedText,
         /// How they ended, for example `denied`.
         outcome: &'static str,
-        /// Number of refused calls.
+        /// Number of such calls.
         calls: u64,
         /// When the first of them ended.
         first_at: String,

@@ -3,6 +3,9 @@
 use std::os::fd::{AsFd, OwnedFd};
 
 #[cfg(target_os = "linux")]
+use rustix::{fs::IFlags, io::Errno};
+
+#[cfg(target_os = "linux")]
 use crate::handle;
 
 /// Where a file system can have names besides those that it lists.
@@ -79,18 +82,42 @@ impl Aliases {
     }
 }
 
-/// Whether a directory is marked to ignore letter case. One that cannot be read cannot be asked.
+/// Whether a directory is marked to ignore letter case, or may be.
 #[cfg(target_os = "linux")]
 fn is_folded(directory: &OwnedFd) -> bool {
+    may_fold(handle::readable(directory).and_then(rustix::fs::ioctl_getflags))
+}
+
+/// What the flags of a directory say. One that cannot be read cannot be asked: it may be marked. One whose file system
+/// has no flags is not, and nothing is in one that was removed.
+#[cfg(target_os = "linux")]
+fn may_fold(flags: rustix::io::Result<IFlags>) -> bool {
     /// The flag of the system that is called `FS_CASEFOLD_FL`.
     const CASEFOLD: u32 = 0x4000_0000;
-    let flags = handle::readable(directory).and_then(rustix::fs::ioctl_getflags);
-    flags.is_ok_and(|flags| flags.bits() & CASEFOLD != 0)
+    match flags {
+        Ok(flags) => flags.bits() & CASEFOLD != 0,
+        Err(Errno::NOTTY | Errno::OPNOTSUPP | Errno::INVAL | Errno::NOSYS | Errno::NOENT) => false,
+        Err(_) => true,
+    }
 }
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_directory_that_cannot_be_asked_may_ignore_letter_case() {
+        for (flags, folds) in [
+            (Ok(IFlags::from_bits_retain(0x4000_0000)), true),
+            (Ok(IFlags::empty()), false),
+            (Err(Errno::NOTTY), false),
+            (Err(Errno::OPNOTSUPP), false),
+            (Err(Errno::ACCESS), true),
+            (Err(Errno::MFILE), true),
+        ] {
+            assert_eq!(may_fold(flags), folds, "{flags:?}");
+        }
+    }
 
     #[test]
     fn only_file_systems_that_can_have_aliases_are_asked() {

@@ -14,6 +14,8 @@ pub struct VisitGate<'a> {
     pub lists: &'a (dyn Fn(&RelPath) -> bool + Sync),
     /// Whether a file may be read, by its real path and by the one it is shown under.
     pub reads: &'a (dyn Fn(&RelPath, &RelPath) -> MayRead + Sync),
+    /// Whether files that have other names besides are left out, as what may not be read.
+    pub one_name: bool,
     /// What editors have not saved: it stands for the files.
     pub buffers: &'a dyn Buffers,
     /// Whether whoever waits for the walk has gone.

@@ -20,7 +20,7 @@ use crate::call::stop::EffectStop;
 use crate::editors::{
     EditorFile, EditorLocation, EditorQuestion, EditorReply, NoReply, Unsaved, Whom,
 };
-use moss_dispatch::change::ChangeStatus;
+use moss_dispatch::{Role, change::ChangeStatus};
 use moss_policy::Verdict;
 
 /// What to do about a file that is not saved.
@@ -80,7 +80,8 @@ impl Editors for CallHost {
             let timeout = Duration::from_millis(self.scope.daemon.config().editors.clarify_ms);
             let editors = &self.scope.workspace.editors;
             let question = EditorQuestion::Clarify(query);
-            let asked = self.scope.parked(editors.ask(Whom::Person, question, timeout)).await;
+            let whom = (asker(&self.scope), Whom::Person);
+            let asked = self.scope.parked(editors.ask(whom, question, timeout)).await;
             match asked {
                 Ok((EditorReply::Clarified(answer), editor)) if !answer.trim().is_empty() => {
                     UserReply::Answered { answer, editor }
@@ -102,6 +103,7 @@ impl CallHost {
             return None;
         }
         let editors = &self.scope.workspace.editors;
+        let whom = (asker(&self.scope), whom);
         let asked = editors.ask(whom, question, reply_timeout(&self.scope));
         match self.scope.parked(asked).await {
             Ok((answer, _)) => Some(answer),
@@ -173,7 +175,8 @@ impl Effects {
             tool: scope.call.tool().to_owned(),
         };
         let editors = &scope.workspace.editors;
-        let asked = editors.ask(Whom::One(buffer.editor), question, reply_timeout(scope)).await;
+        let whom = (asker(scope), Whom::One(buffer.editor));
+        let asked = editors.ask(whom, question, reply_timeout(scope)).await;
         let version = match asked {
             Ok((EditorReply::Applied { version }, _)) if version > buffer.version => version,
             Ok((EditorReply::Failed(reason), editor)) => {
@@ -241,6 +244,12 @@ fn changed_since(file: &PlannedFile) -> ToolError {
     let message = format!("{} was changed in an editor since it was read", file.path);
     ToolError::new(ErrorCode::Conflict, message)
         .hint("read it again, then retry with the current content")
+}
+
+/// In whose share of the questions one of a call is; none where the approver calls.
+fn asker(scope: &CallScope) -> Option<&str> {
+    let caller = &scope.call.caller;
+    (caller.role() != Role::Approver).then(|| caller.name())
 }
 
 fn reply_timeout(scope: &CallScope) -> Duration {

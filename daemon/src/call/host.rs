@@ -227,6 +227,7 @@ impl Files for CallHost {
                 let gate = VisitGate {
                     lists: &|path| reader.lists(path),
                     reads: &|real, asked| reader.reads(real, asked),
+                    one_name: false,
                     buffers: &*workspace.editors,
                     cancelled: &|| reader.is_cancelled(),
                     name: name.as_ref(),

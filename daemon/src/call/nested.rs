@@ -59,7 +59,7 @@ pub(super) async fn call(
         parent: scope.call.parent.clone(),
     };
     let cancel = scope.cancel.child_token();
-    let weight = weight::CallWeight::new(&scope.daemon, call.caller.role(), &call.work);
+    let weight = weight::CallWeight::new(&scope.daemon, &call.caller, &call.work);
     let (daemon, workspace) = (Arc::clone(&scope.daemon), Arc::clone(&scope.workspace));
     // What a nested call shows is not what the plugin returns.
     let mut nested =

@@ -28,7 +28,7 @@ use moss_policy::{Action, Decision, Verdict};
 use moss_schema::Violation;
 
 /// What is to be recorded of a call that came to nothing yet: while it runs for a moment only, and had
-/// no effect, all that is written of it may be that it was counted among others that were refused.
+/// no effect, all that is written of it may be that it was counted among others that were refused or failed.
 #[derive(Debug, Default)]
 pub(super) struct DeferredRecords(Mutex<Option<Vec<(Timestamp, Noted)>>>);
 
@@ -222,7 +222,7 @@ pub(super) async fn finished(
         let event = AuditEvent::Committed { history, changes: committed };
         write(scope, event, Durability::Batched).await?;
     }
-    if !has_effect && is_refused(result) && fold(scope, outcome(result)).await? {
+    if !has_effect && came_to_nothing(result) && fold(scope, outcome(result)).await? {
         return Ok(());
     }
     let (outcome, error_code, message) = ending(result);
@@ -234,10 +234,10 @@ pub(super) async fn finished(
     write(scope, event, durability).await
 }
 
-/// Whether a call was refused: it did nothing that could be reported.
-fn is_refused(result: &Result<Result<String, ToolError>, CallError>) -> bool {
+/// Whether a call was refused or failed. What a person said and what is a defect is recorded.
+fn came_to_nothing(result: &Result<Result<String, ToolError>, CallError>) -> bool {
     match result {
-        Ok(_) => false,
+        Ok(result) => result.is_err(),
         Err(CallError::Denied { rule, .. }) => rule.is_some(),
         Err(
             CallError::UnknownWorkspace(_)
@@ -246,17 +246,19 @@ fn is_refused(result: &Result<Result<String, ToolError>, CallError>) -> bool {
             | CallError::Unconfirmed(_)
             | CallError::QueueFull(_)
             | CallError::TooMuch(_)
-            | CallError::TooManyConfirmations(_),
+            | CallError::TooManyConfirmations(_)
+            | CallError::Timeout { .. }
+            | CallError::Cancelled,
         ) => true,
-        Err(CallError::Timeout { .. } | CallError::Cancelled | CallError::Internal(_)) => false,
+        Err(CallError::Internal(_)) => false,
     }
 }
 
-/// Counts a refused call among others in place of recording it, where its caller has too many. What
-/// a person calls is recorded.
+/// Counts a call among others in place of recording it, where its caller has too many. What a person calls is
+/// recorded, and what had an effect.
 async fn fold(scope: &CallScope, outcome: &'static str) -> Result<bool, CallError> {
     let (call, call_id) = (&scope.call, &scope.call_id);
-    if call.is_attended || !scope.held.is_holding() {
+    if call.is_attended || !scope.held.is_without_effect() {
         return Ok(false);
     }
     let refused = RefusedCall { caller: call.caller.name(), tool: call.tool(), outcome, call_id };
@@ -365,8 +367,19 @@ impl DeferredRecords {
         *self.lock() = Some(Vec::new());
     }
 
-    fn is_holding(&self) -> bool {
-        self.lock().is_some()
+    /// Whether all records of the call are held, and none says that a command ran or a request was sent.
+    fn is_without_effect(&self) -> bool {
+        let is_effect = |(_, noted): &(Timestamp, Noted)| match noted {
+            Noted::Started => false,
+            Noted::Event(event) => match &**event {
+                AuditEvent::Decision { action, decision, .. } => {
+                    let leaves_no_other = matches!(action, Action::Exec | Action::Network);
+                    leaves_no_other && decision.verdict == Verdict::Allow
+                }
+                _ => true,
+            },
+        };
+        self.lock().as_ref().is_some_and(|held| !held.iter().any(is_effect))
     }
 
     /// Holds what is noted; gives it back where nothing is held any more.
@@ -392,9 +405,48 @@ impl DeferredRecords {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use moss_policy::{Layer, RuleRef};
     use moss_sdk::ErrorCode;
 
     use super::*;
+
+    #[test]
+    fn a_call_that_ran_a_command_or_sent_a_request_had_an_effect() {
+        let decision = |action, verdict| {
+            let layer = Layer::User;
+            let (file, line, name, reason, answer) = (None, None, None, None, None);
+            let rule = RuleRef { layer, file, line, name, reason, for_person: false, answer };
+            let rule = Arc::new(rule);
+            AuditEvent::Decision {
+                action,
+                path: None,
+                host: None,
+                match_level: None,
+                drift_lines: None,
+                command: None,
+                decision: Decision { verdict, protected: false, for_person: false, rule },
+            }
+        };
+        for (event, expected) in [
+            (decision(Action::Read, Verdict::Deny), true),
+            (decision(Action::Modify, Verdict::Allow), true),
+            (decision(Action::Exec, Verdict::Ask), true),
+            (decision(Action::Exec, Verdict::Allow), false),
+            (decision(Action::Network, Verdict::Allow), false),
+            (AuditEvent::JobStarted { job: "1".to_owned() }, false),
+        ] {
+            let held = DeferredRecords::default();
+            assert!(!held.is_without_effect(), "nothing is held");
+            held.begin();
+            assert!(held.hold(Timestamp::now(), Noted::Started).is_none());
+            assert!(held.is_without_effect());
+            let shown = format!("{event:?}");
+            assert!(held.hold(Timestamp::now(), Noted::Event(Box::new(event))).is_none());
+            assert_eq!(held.is_without_effect(), expected, "{shown}");
+        }
+    }
 
     fn written(result: &Result<Result<String, ToolError>, CallError>) -> String {
         let (outcome, error_code, message) = ending(result);

@@ -76,7 +76,7 @@ impl TestDaemon {
     /// What a call of a tool may look at.
     pub(super) fn scope(&self, tool: &str) -> CallScope {
         let call = self.call(tool, json!({}));
-        let weight = weight::CallWeight::new(&self.daemon, Role::Caller, &call.work);
+        let weight = weight::CallWeight::new(&self.daemon, &call.caller, &call.work);
         let (daemon, workspace) = (Arc::clone(&self.daemon), self.workspace());
         let cancel = CancellationToken::new();
         CallScope::new(daemon, workspace, call, weight, Events::default(), cancel)

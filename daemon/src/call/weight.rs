@@ -3,12 +3,12 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use moss_dispatch::{Role, TooMuch, Work};
+use moss_dispatch::{Caller, TooMuch, Work};
 use moss_workspace::Error;
 
 use super::CallScope;
-use crate::budget::{BudgetShare, object_bytes};
 use crate::state::Daemon;
+use moss_dispatch::budget::{BudgetShare, object_bytes};
 
 /// How often a call has what it came with: as it arrived, bound, and read by its tool.
 const COPIES: usize = 3;
@@ -30,14 +30,14 @@ pub(super) struct CallWeight {
 
 #[derive(Debug)]
 struct HeldBytes {
-    share: BudgetShare<1>,
+    share: BudgetShare<2>,
     /// What the call holds while it runs.
     bytes: usize,
 }
 
 /// Memory for contents that some work of a call compares; given back when the work ends.
 #[derive(Debug)]
-pub(super) struct WorkRoom(Mutex<BudgetShare<1>>);
+pub(super) struct WorkRoom(Mutex<BudgetShare<2>>);
 
 /// How much memory it takes that a call came with this, in bytes.
 pub(super) fn held_bytes(work: &Work) -> usize {
@@ -53,12 +53,11 @@ pub(super) fn held_bytes(work: &Work) -> usize {
 
 impl CallWeight {
     /// Holds what a call came with, as far as there is room for it.
-    pub(super) fn new(daemon: &Daemon, role: Role, work: &Work) -> Self {
-        let mut share = share(daemon, role);
-        let [bytes_max] = share.bytes_max();
-        let bytes = held_bytes(work);
-        let refused = share.hold(bytes.saturating_sub(FREE_BYTES)).err();
-        let refused = refused.map(|_| TooMuch { bytes, bytes_max, role: role.as_str() });
+    pub(super) fn new(daemon: &Daemon, caller: &Caller, work: &Work) -> Self {
+        let mut share = share(daemon, caller);
+        let (bytes, role) = (held_bytes(work), caller.role().as_str());
+        let refused = hold(&mut share, bytes).err();
+        let refused = refused.map(|bytes_max| TooMuch { bytes, bytes_max, role });
         Self { held: Mutex::new(HeldBytes { share, bytes }), refused }
     }
 
@@ -71,8 +70,7 @@ impl CallWeight {
         let mut held = self.held();
         let more = usize::try_from(more).unwrap_or(usize::MAX);
         let bytes = held.bytes.saturating_add(more);
-        let [bytes_max] = held.share.bytes_max();
-        held.share.hold(bytes.saturating_sub(FREE_BYTES)).map_err(|_| bytes_max as u64)?;
+        hold(&mut held.share, bytes).map_err(|bytes_max| bytes_max as u64)?;
         held.bytes = bytes;
         Ok(())
     }
@@ -98,9 +96,14 @@ impl CallWeight {
     }
 }
 
-fn share(daemon: &Daemon, role: Role) -> BudgetShare<1> {
+fn share(daemon: &Daemon, caller: &Caller) -> BudgetShare<2> {
     let bytes_max = daemon.config().calls.caller_bytes_max;
-    BudgetShare::new([(daemon.calls_held.of(Some(role)).clone(), bytes_max)])
+    BudgetShare::new(daemon.calls_held.shares(Some(caller), bytes_max))
+}
+
+/// Has a share hold so many bytes but for what is free, or returns the bound that has no room.
+fn hold(share: &mut BudgetShare<2>, bytes: usize) -> Result<(), usize> {
+    share.hold(bytes.saturating_sub(FREE_BYTES)).map_err(|full| share.bytes_max()[full])
 }
 
 // === impl WorkRoom ===
@@ -113,9 +116,8 @@ impl WorkRoom {
     /// The most that there may be, where there is no room.
     pub(super) fn hold(&self, bytes: u64) -> Result<(), u64> {
         let mut share = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let [bytes_max] = share.bytes_max();
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        share.hold(bytes.saturating_sub(FREE_BYTES)).map_err(|_| bytes_max as u64)
+        hold(&mut share, bytes).map_err(|bytes_max| bytes_max as u64)
     }
 }
 
@@ -146,6 +148,6 @@ impl CallScope {
 
     /// Memory for contents that work of the call compares, as calls of its role have it together.
     pub(super) fn room(&self) -> WorkRoom {
-        WorkRoom(Mutex::new(share(&self.daemon, self.call.caller.role())))
+        WorkRoom(Mutex::new(share(&self.daemon, &self.call.caller)))
     }
 }

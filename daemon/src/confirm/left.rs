@@ -64,9 +64,14 @@ impl LeftQuestions {
         }
     }
 
-    /// Keeps a question that waits.
-    pub fn leave(&self, key: LeftKey) {
-        self.lock().push((key, LeftQuestion::Waits, Instant::now()));
+    /// Keeps a question that waits; `false` where the same call has left one meanwhile: that one counts.
+    pub fn leave(&self, key: LeftKey) -> bool {
+        let mut all = self.lock();
+        let is_first = all.iter().all(|(known, ..)| *known != key);
+        if is_first {
+            all.push((key, LeftQuestion::Waits, Instant::now()));
+        }
+        is_first
     }
 
     /// Keeps a decision for who comes back. A question that expired is asked again.
@@ -109,7 +114,7 @@ mod tests {
         let left = LeftQuestions::new(Duration::from_secs(600));
         let mine = key("me", 1);
         assert_eq!(left.take(&mine), None);
-        left.leave(mine.clone());
+        assert!(left.leave(mine.clone()));
         for _ in 0..2 {
             assert_eq!(left.take(&mine), Some(LeftQuestion::Waits));
         }
@@ -125,7 +130,21 @@ mod tests {
             assert_eq!(left.take(&mine), Some(LeftQuestion::Decided(answer)));
             assert_eq!(left.take(&mine), None);
         }
-        left.leave(mine.clone());
+        assert!(left.leave(mine.clone()));
+        left.settle(&mine, WaitOutcome::Expired);
+        assert_eq!(left.take(&mine), None);
+    }
+
+    #[test]
+    fn the_same_call_leaves_one_question() {
+        let left = LeftQuestions::new(Duration::from_secs(600));
+        let mine = key("me", 1);
+        assert!(left.leave(mine.clone()) && !left.leave(mine.clone()));
+        assert!(left.leave(key("you", 1)));
+        left.settle(&mine, WaitOutcome::Approved);
+        assert!(!left.leave(mine.clone()), "what was decided of it is heard first");
+        assert_eq!(left.take(&mine), Some(LeftQuestion::Decided(WaitOutcome::Approved)));
+        assert!(left.leave(mine.clone()));
         left.settle(&mine, WaitOutcome::Expired);
         assert_eq!(left.take(&mine), None);
     }
@@ -137,11 +156,11 @@ mod tests {
             token: Some(ContentHash::from_bytes([token; 32])),
             ..key("ci", 1)
         };
-        left.leave(of(1));
+        assert!(left.leave(of(1)));
         assert_eq!(left.take(&of(2)), None);
         left.settle(&of(1), WaitOutcome::Approved);
         assert_eq!(left.take(&of(2)), None);
-        left.leave(of(2));
+        assert!(left.leave(of(2)));
         left.withdraw(&of(2));
         assert_eq!(left.take(&of(2)), None);
         assert_eq!(left.take(&of(1)), Some(LeftQuestion::Decided(WaitOutcome::Approved)));
@@ -154,7 +173,7 @@ mod tests {
         assert_eq!(left.take(&key("me", 1)), None);
         let left = LeftQuestions::new(Duration::from_secs(600));
         let callers: Vec<String> = (0..=DECIDED_MAX).map(|n| n.to_string()).collect();
-        left.leave(key("waits", 1));
+        assert!(left.leave(key("waits", 1)));
         callers.iter().for_each(|caller| left.settle(&key(caller, 1), WaitOutcome::Approved));
         assert_eq!(left.take(&key("0", 1)), None);
         assert_eq!(left.take(&key("1", 1)), Some(LeftQuestion::Decided(WaitOutcome::Approved)));

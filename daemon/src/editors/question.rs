@@ -92,8 +92,8 @@ pub enum NoReply {
     /// No attached editor can be asked this.
     #[error("no editor is attached that could be asked")]
     Nobody,
-    /// So many questions wait already.
-    #[error("{0} questions wait already (editors.questions_max)")]
+    /// So many questions of the caller wait already.
+    #[error("{0} questions of this caller wait already (editors.questions_max)")]
     TooMany(usize),
     /// Who was asked has gone.
     #[error("the editor {0} detached without a response")]
@@ -129,13 +129,15 @@ pub(super) struct Questions {
 #[derive(Debug)]
 struct OpenQuestion {
     question: Arc<EditorQuestion>,
+    /// The caller in whose name it is; none for the approver.
+    asker: Option<String>,
     /// Who may still reply.
     asked: Vec<EditorId>,
     sender: oneshot::Sender<(EditorId, EditorReply)>,
 }
 
 /// A question that was put. Dropping it withdraws the question.
-struct Put {
+pub(super) struct Put {
     editors: Arc<EditorRegistry>,
     id: String,
 }
@@ -143,18 +145,19 @@ struct Put {
 // === impl EditorRegistry ===
 
 impl EditorRegistry {
-    /// Asks, and waits for the reply; says who gave it.
+    /// Asks in the name of a caller, and waits for the reply; says who gave it. Without a name it is the approver, who
+    /// may always ask.
     ///
     /// # Errors
     ///
     /// Where there is no reply.
     pub async fn ask(
         self: &Arc<Self>,
-        whom: Whom<'_>,
+        (asker, whom): (Option<&str>, Whom<'_>),
         question: EditorQuestion,
         timeout: Duration,
     ) -> Result<(EditorReply, String), NoReply> {
-        let (put, names, mut answer) = self.put(whom, question, timeout)?;
+        let (put, names, mut answer) = self.put((asker, whom), question, timeout)?;
         let answered = tokio::time::timeout(timeout, &mut answer).await;
         let (editor, answer) = match answered {
             Ok(Ok(answer)) => answer,
@@ -173,9 +176,9 @@ impl EditorRegistry {
 
     /// Puts a question. The receiver fails where everybody who was asked has gone.
     #[expect(clippy::type_complexity, reason = "the three belong to one caller")]
-    fn put(
+    pub(super) fn put(
         self: &Arc<Self>,
-        whom: Whom<'_>,
+        (asker, whom): (Option<&str>, Whom<'_>),
         question: EditorQuestion,
         timeout: Duration,
     ) -> Result<(Put, String, oneshot::Receiver<(EditorId, EditorReply)>), NoReply> {
@@ -183,9 +186,7 @@ impl EditorRegistry {
         let question = Arc::new(question);
         let (sender, receiver) = oneshot::channel();
         let mut inner = self.lock();
-        if inner.questions.open.len() >= self.limits.questions_max {
-            return Err(NoReply::TooMany(self.limits.questions_max));
-        }
+        inner.questions.admit(asker, self.limits.questions_max)?;
         let (mut asked, mut names) = (Vec::new(), Vec::new());
         for editor in inner.able(whom, question.needs()) {
             let attached = &inner.attached[&editor];
@@ -200,7 +201,8 @@ impl EditorRegistry {
         if asked.is_empty() {
             return Err(NoReply::Nobody);
         }
-        inner.questions.open.insert(id.clone(), OpenQuestion { question, asked, sender });
+        let asker = asker.map(str::to_owned);
+        inner.questions.open.insert(id.clone(), OpenQuestion { question, asker, asked, sender });
         drop(inner);
         Ok((Put { editors: Arc::clone(self), id }, names.join(", "), receiver))
     }
@@ -276,6 +278,15 @@ impl super::EditorsState {
 // === impl Questions ===
 
 impl Questions {
+    /// Refuses a question of a caller that has its share: half of all, and of what others leave at least one.
+    fn admit(&self, asker: Option<&str>, questions_max: usize) -> Result<(), NoReply> {
+        let Some(asker) = asker else { return Ok(()) };
+        let counted: Vec<_> = self.open.values().filter_map(|open| open.asker.as_deref()).collect();
+        let own = counted.iter().filter(|other| **other == asker).count();
+        let is_full = counted.len() >= questions_max || own >= questions_max / 2;
+        if own > 0 && is_full { Err(NoReply::TooMany(own)) } else { Ok(()) }
+    }
+
     /// Takes an editor out of all questions. One that nobody is left to decide is dropped, which
     /// ends the wait of whoever asked.
     pub(super) fn leave(&mut self, editor: EditorId) {

@@ -124,7 +124,8 @@ fn last_used_editor_is_the_active_one() {
 #[tokio::test(start_paused = true)]
 async fn nobody_is_waited_for_who_is_not_there() {
     let editors = EditorRegistry::new(limits());
-    let ask = async || editors.ask(Whom::Person, clarify(), SECOND).await.unwrap_err();
+    let ask =
+        async || editors.ask((Some("me"), Whom::Person), clarify(), SECOND).await.unwrap_err();
     assert_eq!(ask().await, NoReply::Nobody);
     let (_cannot, _told) =
         editors.attach(hello("cannot", &[EditorCapability::Definitions])).unwrap();
@@ -135,11 +136,30 @@ async fn nobody_is_waited_for_who_is_not_there() {
     assert!(matches!(told.recv().await, Some(ToEditor::Over { end: QuestionEnd::Expired, .. })));
     let late = can.reply(&id, EditorReply::Clarified("x".into()));
     assert_eq!(late, Err(EditorRefusal::QuestionOver(id)));
-    let (answer, ()) = tokio::join!(editors.ask(Whom::Person, clarify(), SECOND), async {
-        told.recv().await;
-        drop(can);
-    });
+    let (answer, ()) =
+        tokio::join!(editors.ask((Some("me"), Whom::Person), clarify(), SECOND), async {
+            told.recv().await;
+            drop(can);
+        });
     assert_eq!(answer.unwrap_err(), NoReply::Gone("can".into()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_caller_has_its_share_of_the_questions_and_the_approver_always_asks() {
+    let editors = EditorRegistry::new(limits());
+    let questions_max = limits().questions_max;
+    let (_can, mut told) = editors.attach(hello("can", &[EditorCapability::Clarify])).unwrap();
+    let put = |asker| editors.put((asker, Whom::Person), clarify(), SECOND);
+    let mut open: Vec<_> = (0..questions_max / 2).map(|_| put(Some("one")).unwrap()).collect();
+    assert_eq!(put(Some("one")).err(), Some(NoReply::TooMany(questions_max / 2)));
+    open.push(put(Some("other")).unwrap());
+    open.extend((1..questions_max / 2).map(|_| put(Some("other")).unwrap()));
+    open.push(put(Some("late")).unwrap());
+    assert_eq!(put(Some("late")).err(), Some(NoReply::TooMany(1)));
+    open.push(put(None).unwrap());
+    while told.try_recv().is_ok() {}
+    open.clear();
+    assert!(put(Some("late")).is_ok());
 }
 
 #[tokio::test(start_paused = true)]
@@ -151,7 +171,7 @@ async fn editor_that_has_the_file_open_is_asked_about_it() {
     let file = rel("a");
     let ask = async || {
         let question = EditorQuestion::Symbols { path: file.clone() };
-        editors.ask(Whom::Knowing(&file), question, SECOND).await
+        editors.ask((Some("me"), Whom::Knowing(&file)), question, SECOND).await
     };
     assert!(ask().await.is_err());
     assert!(to_one.is_empty() && !to_two.is_empty(), "the one that was used last");

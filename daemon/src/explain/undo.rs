@@ -2,16 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use moss_sdk::RelPath;
-use moss_sdk::spec::Effect;
 use moss_workspace::{HistoryFile, UndoTarget};
 use serde_json::{Map, Value};
 
-use super::{ExplainedFile, UNDO, UNDO_USER_PROMPT, resolve};
+use super::{ExplainedFile, UNDO, UNDO_USER_PROMPT, find};
 use crate::state::WorkspaceState;
 use moss_dispatch::CallError;
 use moss_policy::explain::{Explanation, explain};
-use moss_policy::{Action, Subject};
+use moss_policy::{Action, Subject, Verdict};
 use moss_schema::Violation;
 
 /// Explains what an undo meets: of the entry `number`, of the call `call_id`, of all that came after
@@ -37,8 +35,16 @@ pub(super) fn explain_undo(
         if !seen.insert(file.real.clone()) {
             continue;
         }
-        let found = resolve(&workspace.files, "path", file.real.as_str())?;
-        explanations.push(explained(workspace, UNDO, Action::Read, Some((&found, None)), caller));
+        let policy = workspace.policy.load();
+        let rules = (&**policy, &Subject::of(Action::Read, (UNDO, Effect::Write), caller));
+        let found = find(&workspace.files, rules, ("path", file.real.as_str()))?;
+        let read = explained(workspace, UNDO, Action::Read, Some((&found, None)), caller);
+        let is_denied = read.decision.verdict == Verdict::Deny;
+        explanations.push(read);
+        // What comes behind it depends on what is there.
+        if is_denied {
+            continue;
+        }
         let size = Some(file.before_bytes);
         let action = back(&file, &found);
         explanations.push(explained(workspace, UNDO, action, Some((&found, size)), caller));
@@ -68,9 +74,8 @@ fn explained(
     caller: &str,
 ) -> Explanation {
     let has_content = matches!(action, Action::Create | Action::Modify);
-    let path: Option<&RelPath> = file.map(|(file, _)| &file.path);
     let subject = Subject {
-        path,
+        path: file.map(|(file, _)| &file.path),
         protection: file.and_then(|(file, _)| file.protection_against(action)),
         size_bytes: file.and_then(|(_, size)| size).filter(|_| has_content),
         ..Subject::of(action, (tool, Effect::Write), caller)

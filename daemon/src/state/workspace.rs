@@ -155,11 +155,11 @@ impl WorkspaceState {
         }
     }
 
-    /// Records how many refused calls were counted since, where it is time or the journal closes.
+    /// Records how many calls without an effect were counted since, where it is time or the journal closes.
     pub async fn record_folded(&self, is_closing: bool) {
         for record in self.folding.take_due(Instant::now(), is_closing) {
             if let Err(error) = self.journal.record(record, Durability::Batched).await {
-                tracing::error!(%error, "a count of refused calls is not recorded");
+                tracing::error!(%error, "a count of calls without an effect is not recorded");
             }
         }
     }

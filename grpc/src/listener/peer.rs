@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 
 use super::unread::UnreadReplies;
-use moss_daemon::budget::Budget;
+use moss_dispatch::budget::Budget;
 use moss_dispatch::{Caller, Role};
 
 /// How long a connection that is dismissed stays, so that what was said on it arrives. Streams of

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use moss_daemon::budget::Budget;
+use moss_dispatch::budget::Budget;
 
 /// How long a client may take nothing while replies wait for it; at most twice as long, as it is looked
 /// at no more often.

@@ -1,5 +1,5 @@
 //! Requests on their way: each has its length and its time to arrive, and those that are not whole yet have their
-//! share of the memory, for one connection and for all callers. Approvers have a share of their own.
+//! share of the memory, for one connection, for one named token and for all callers. Approvers have a share of their own.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::{Request, Response};
 use http_body::{Body as HttpBody, Frame, SizeHint};
-use moss_dispatch::{Caller, Reason};
+use moss_dispatch::Reason;
 use tokio::time::{Instant, Sleep};
 use tonic::Status;
 use tonic::body::Body;
@@ -18,7 +18,7 @@ use tower::{Layer, Service};
 use super::error;
 use crate::listener::Peer;
 use moss_config::GrpcConfig;
-use moss_daemon::budget::{BudgetShare, Budgets};
+use moss_dispatch::budget::{BudgetShare, Budgets};
 
 /// What of each request needs no share: small ones are taken whatever waits.
 const FREE_BYTES: usize = 4 * 1024;
@@ -68,8 +68,8 @@ struct Framing {
 struct Arriving {
     body: Body,
     bounds: Arc<BodyBounds>,
-    /// Of what the connection, and all of the role, may hold.
-    share: BudgetShare<2>,
+    /// Of what the connection, the caller, and all of the role may hold.
+    share: BudgetShare<3>,
     /// Whether one message follows the other.
     is_stream: bool,
     framing: Framing,
@@ -122,13 +122,11 @@ where
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let (head, body) = request.into_parts();
-        let role = head.extensions.get::<Caller>().map(Caller::role);
-        let of_all = self.bounds.arriving.of(role).clone();
+        let bounds = &self.bounds;
+        let [own, of_all] = bounds.arriving.shares(head.extensions.get(), bounds.bytes_max);
         let of_connection = head.extensions.get::<Peer>().map(Peer::arriving).unwrap_or_default();
-        let share = BudgetShare::new([
-            (of_connection, self.bounds.connection_bytes_max),
-            (of_all, self.bounds.bytes_max),
-        ]);
+        let of_connection = (of_connection, bounds.connection_bytes_max);
+        let share = BudgetShare::new([of_connection, own, of_all]);
         let is_stream = STREAMS.contains(&head.uri.path());
         let arriving = Arriving::new(body, Arc::clone(&self.bounds), share, is_stream);
         self.inner.call(Request::from_parts(head, Body::new(arriving)))
@@ -136,9 +134,9 @@ where
 }
 
 /// Makes the status of a request for which one of its budgets has no room.
-fn full(which: usize, bytes_max: [usize; 2]) -> Status {
-    let whose = ["this connection", "all callers"][which];
-    let limit = ["connection_arriving_bytes_max", "arriving_bytes_max"][which];
+fn full(which: usize, bytes_max: [usize; 3]) -> Status {
+    let whose = ["this connection", "this caller", "all callers"][which];
+    let limit = ["connection_arriving_bytes_max", "arriving_bytes_max"][which.min(1)];
     let max = bytes_max[which];
     let message = format!(
         "incomplete requests of {whose} use {max} bytes already (grpc.{limit}); try \
@@ -197,7 +195,7 @@ impl Framing {
 // === impl Arriving ===
 
 impl Arriving {
-    fn new(body: Body, bounds: Arc<BodyBounds>, share: BudgetShare<2>, is_stream: bool) -> Self {
+    fn new(body: Body, bounds: Arc<BodyBounds>, share: BudgetShare<3>, is_stream: bool) -> Self {
         let begun = Instant::now();
         Self {
             body,

@@ -33,9 +33,9 @@ use super::from_proto;
 use super::methods::methods;
 use crate::listener::Peer;
 use moss_catalog::{Language, SchemaForm};
-use moss_daemon::budget::BudgetShare;
 use moss_daemon::state::Daemon;
 use moss_daemon::user_prompt;
+use moss_dispatch::budget::BudgetShare;
 
 /// Longest id, and seed of ids, in bytes.
 const ID_BYTES_MAX: usize = 64;
@@ -160,15 +160,13 @@ impl BridgeRpc {
 }
 
 impl BridgeRpc {
-    /// What a reply may hold of the memory of its connection and of its role.
-    fn encoding_share(&self, extensions: &Extensions) -> BudgetShare<2> {
+    /// What a reply may hold of the memory of its connection, of its caller and of its role.
+    fn encoding_share(&self, extensions: &Extensions) -> BudgetShare<3> {
         let limits = &self.0.config().grpc;
-        let of_all = self.0.encoding.of(extensions.get::<Caller>().map(Caller::role)).clone();
+        let [own, of_all] =
+            self.0.encoding.shares(extensions.get::<Caller>(), limits.encoding_bytes_max);
         let of_connection = extensions.get::<Peer>().map(Peer::encoding).unwrap_or_default();
-        BudgetShare::new([
-            (of_connection, limits.connection_encoding_bytes_max),
-            (of_all, limits.encoding_bytes_max),
-        ])
+        BudgetShare::new([(of_connection, limits.connection_encoding_bytes_max), own, of_all])
     }
 }
 

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 use bytes::Bytes;
 use http::{Extensions, Request, Response};
 use http_body::{Body as HttpBody, Frame, SizeHint};
-use moss_dispatch::{Caller, Reason, Role};
+use moss_dispatch::{Caller, Reason};
 use prost::Message;
 use tonic::Status;
 use tonic::body::Body;
@@ -17,8 +17,8 @@ use tower::{Layer, Service};
 
 use super::error;
 use crate::listener::{Peer, UnreadReplies, UnreadReply};
-use moss_daemon::budget::BudgetShare;
 use moss_daemon::state::Daemon;
+use moss_dispatch::budget::BudgetShare;
 
 /// What of each reply needs no share: small ones are kept whatever waits.
 const FREE_BYTES: usize = 32 * 1024;
@@ -47,14 +47,14 @@ pub(super) struct Replies<S> {
 #[derive(Debug, Clone)]
 pub(super) struct ReplyRoom {
     daemon: Arc<Daemon>,
-    role: Option<Role>,
+    caller: Option<Caller>,
     unread: Option<UnreadReplies>,
 }
 
 /// The share of one reply.
 #[derive(Debug)]
 pub(super) struct ReplyShare {
-    _share: BudgetShare<2>,
+    _share: BudgetShare<3>,
     _unread: Option<UnreadReply>,
 }
 
@@ -167,7 +167,7 @@ impl ReplyRoom {
     pub(super) fn new(daemon: &Arc<Daemon>, extensions: &Extensions) -> Self {
         Self {
             daemon: Arc::clone(daemon),
-            role: extensions.get::<Caller>().map(Caller::role),
+            caller: extensions.get::<Caller>().cloned(),
             unread: extensions.get::<Peer>().map(|peer| peer.unread().clone()),
         }
     }
@@ -185,10 +185,10 @@ impl ReplyRoom {
         let limits = &config.grpc;
         let of_connection =
             self.unread.as_ref().map(|unread| unread.held().clone()).unwrap_or_default();
-        let mut share = BudgetShare::new([
-            (of_connection, limits.connection_replies_bytes_max),
-            (self.daemon.replies.of(self.role).clone(), limits.replies_bytes_max),
-        ]);
+        let of_connection = (of_connection, limits.connection_replies_bytes_max);
+        let (replies, bytes_max) = (&self.daemon.replies, limits.replies_bytes_max);
+        let [own, of_all] = replies.shares(self.caller.as_ref(), bytes_max);
+        let mut share = BudgetShare::new([of_connection, own, of_all]);
         share.hold(bytes).map_err(|which| full(bytes, which, share.bytes_max()))?;
         let unread = self.unread.as_ref().map(UnreadReplies::wait);
         Ok(Some(ReplyShare { _share: share, _unread: unread }))
@@ -197,9 +197,9 @@ impl ReplyRoom {
 
 /// Makes the status of a reply for which there is no room. Nothing says to try again: what was asked for
 /// was done.
-fn full(bytes: usize, which: usize, bytes_max: [usize; 2]) -> Status {
-    let whose = ["this connection", "all callers"][which];
-    let limit = ["connection_replies_bytes_max", "replies_bytes_max"][which];
+fn full(bytes: usize, which: usize, bytes_max: [usize; 3]) -> Status {
+    let whose = ["this connection", "this caller", "all callers"][which];
+    let limit = ["connection_replies_bytes_max", "replies_bytes_max"][which.min(1)];
     let max = bytes_max[which];
     let message = format!(
         "the request was carried out, but its reply of {bytes} bytes does not fit next to others of \

@@ -15,6 +15,10 @@ const SECRET_WORD: &str = "(?:passw(?:or)?d|passphrase|pwd|secret|token|credenti
 const ASSIGNED: &str = r#"(?:\\?["'])?[ \t]*(?:=>|:=|=|:)[ \t]*"#;
 /// A value, in quotes or without.
 const ASSIGNED_VALUE: &str = r#"(?:\\?"[^"\n]*"?|\\?'[^'\n]*'?|[^\x00-\x20]+)"#;
+/// A word of a shell, of which parts may be in quotes.
+const SHELL_WORD: &str = r#"(?:"[^"\n]*"?|'[^'\n]*'?|[^\x00-\x20"'])+"#;
+/// Between the words of a command, over lines that continue.
+const BLANK: &str = r"(?:[ \t=]|\\\r?\n)";
 /// Keys whose prefix names their issuer.
 const TOKENS: &[&str] = &[
     r"(?-u:\b)(?:AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AROA)[A-Z0-9]{16}",
@@ -73,13 +77,26 @@ fn named() -> Vec<(String, &'static str)> {
         format!(r#"(?i-u:(\b[A-Z0-9_.-]+[_.-]pass(?:\\?["'])?[ \t]*:[ \t]*)){ASSIGNED_VALUE}"#),
         // As environments have it.
         format!("((?-u:\\b)[A-Z][A-Z0-9_]*_KEY=){ASSIGNED_VALUE}"),
-        format!(r"(?i-u:(--?[A-Z0-9-]*{SECRET_WORD}[A-Z0-9-]*[ \t]+))[^\x00-\x20]+"),
-        r#"((?-u:\b)curl(?-u:\b)[^\n]*?[ \t](?:-[a-zA-Z]*[uU]|--user|--proxy-user)[ \t=]*["']?[^\x00-\x20:"']+:)[^\x00-\x20"']+"#
-            .to_owned(),
-        r#"(--proxy-user[ \t=]+["']?[^\x00-\x20:"']+:)[^\x00-\x20"']+"#.to_owned(),
+        format!(r"(?i-u:(--?[A-Z0-9-]*{SECRET_WORD}[A-Z0-9-]*[ \t]+)){SHELL_WORD}"),
+        format!("(--oauth2-bearer{BLANK}+){SHELL_WORD}"),
         r"((?-u:\b)sshpass[ \t]+-p[ \t]*)[^\x00-\x20]+".to_owned(),
         r"((?-u:\b)(?:mysql|mysqldump|mysqladmin|mariadb)(?-u:\b)[^\n]*?[ \t]-p)[^\x00-\x20]+"
             .to_owned(),
     ];
-    patterns.into_iter().map(|pattern| (pattern, "${1}[redacted]")).collect()
+    let all = patterns.into_iter().chain(user_options());
+    all.map(|pattern| (pattern, "${1}[redacted]")).collect()
+}
+
+/// The password behind the user of an option of curl: the colon between them may be in quotes with either, with both
+/// or with none.
+fn user_options() -> [String; 3] {
+    let curl = r"(?-u:\b)curl(?-u:\b)(?:\\\r?\n|[^\n])*?(?:[ \t]|\\\r?\n)";
+    let option =
+        format!("(?:{curl}(?:-[a-zA-Z]*[uU]{BLANK}*|--user{BLANK}+)|--proxy-user{BLANK}+)");
+    let user = r#"(?:[^\x00-\x20:"']|"[^"\n:]*"|'[^'\n:]*')*"#;
+    [
+        format!(r#"({option}{user}(?::|"[^"\n:]*:"|'[^'\n:]*:')){SHELL_WORD}"#),
+        format!(r#"({option}{user}"[^"\n:]*:)(?:\\.|[^"\\\n])+"#),
+        format!(r#"({option}{user}'[^'\n:]*:)[^'\n]+"#),
+    ]
 }

@@ -53,19 +53,40 @@ fn secrets_with_a_known_form_are_masked() {
         (fake("dckr_pat_"), "[redacted]"),
         (fake("hvs."), "[redacted]"),
         (format!("https://{}", fake("hooks.slack.com/services/T0/B0/")), "https://[redacted]"),
-        ("curl -u me:hunter2 https://a.example".to_owned(), {
-            "curl -u me:[redacted] https://a.example"
-        }),
-        ("curl -sSu 'me:hunter2' b".to_owned(), "curl -sSu 'me:[redacted]' b"),
-        ("curl -ume:hunter2 b".to_owned(), "curl -ume:[redacted] b"),
-        ("curl x --user=me:hunter2".to_owned(), "curl x --user=me:[redacted]"),
-        ("curl -x p --proxy-user me:hunter2".to_owned(), "curl -x p --proxy-user me:[redacted]"),
         ("sshpass -p hunter2 ssh a".to_owned(), "sshpass -p [redacted] ssh a"),
         ("mysql -u root -phunter2 db".to_owned(), "mysql -u root -p[redacted] db"),
         (format!("?sv=1&sig={}&x", fake("")), "?sv=1&sig=[redacted]&x"),
     ];
     for (text, expected) in cases {
         assert_eq!(mask(&text), expected, "{text}");
+    }
+}
+
+#[test]
+fn passwords_of_users_in_options_are_masked() {
+    let cases = [
+        ("curl -u me:hunter2 https://a.example", "curl -u me:[redacted] https://a.example"),
+        ("curl -sSu 'me:hunter2' b", "curl -sSu 'me:[redacted]' b"),
+        ("curl -ume:hunter2 b", "curl -ume:[redacted] b"),
+        ("curl x --user=me:hunter2", "curl x --user=me:[redacted]"),
+        ("curl -x p --proxy-user me:hunter2", "curl -x p --proxy-user me:[redacted]"),
+        ("curl -u me:'hunter2' https://x", "curl -u me:[redacted] https://x"),
+        ("curl -u me:'hun ter2'x b", "curl -u me:[redacted] b"),
+        ("curl -u 'me:hun ter2' b", "curl -u 'me:[redacted]' b"),
+        (r#"curl -u "$U":hunter2 https://x"#, r#"curl -u "$U":[redacted] https://x"#),
+        (r#"curl -u "$U:hun\"ter2" b"#, r#"curl -u "$U:[redacted]" b"#),
+        (r#"curl -u "$U:"hunter2 b"#, r#"curl -u "$U:"[redacted] b"#),
+        ("curl -u :hunter2 b", "curl -u :[redacted] b"),
+        ("curl \\\n -u me:hunter2 b", "curl \\\n -u me:[redacted] b"),
+        ("curl -s \\\n-u \\\n me:hunter2 b", "curl -s \\\n-u \\\n me:[redacted] b"),
+        ("curl --oauth2-bearer TOKEN x", "curl --oauth2-bearer [redacted] x"),
+        ("curl --oauth2-bearer 'TO KEN' x", "curl --oauth2-bearer [redacted] x"),
+        ("x --proxy-user 'me':hunter2 b", "x --proxy-user 'me':[redacted] b"),
+        ("wget --user=me --password=hunter2 b", "wget --user=me --password=[redacted] b"),
+        ("wget --proxy-password 'hun ter2' b", "wget --proxy-password [redacted] b"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(mask(text), expected, "{text}");
     }
 }
 
@@ -81,6 +102,12 @@ fn ordinary_text_stays() {
         "0123456789abcdef0123456789abcdef01234567",
         "docker run -u 1000:1000 image",
         "curl -o out.txt https://example.org/a",
+        "curl --user-agent=a:b https://example.org:8080/a",
+        "curl -u me: https://example.org:8080/a",
+        "curl -u \"$U\" https://example.org:8080/a",
+        "curl https://example.org/a\ndocker run -u 1000:1000 image",
+        "wget --user=me https://example.org:8080/a",
+        "the bearer of this letter",
         "all tests pass: 12 of 12",
         "compass=north bypass=1",
         "PRIMARY_KEY id",

@@ -10,6 +10,7 @@ use std::os::fd::OwnedFd;
 use moss_sdk::RelPath;
 use rustix::fs::Dir;
 use rustix::io::{Errno, Result};
+use unicode_normalization::UnicodeNormalization as _;
 
 use crate::aliases::Aliases;
 use crate::error::Error;
@@ -64,6 +65,23 @@ fn pick(
     })
 }
 
+/// Whether a directory finds the same file under another spelling of its name, as one does that ignores letter case.
+#[cfg(target_os = "linux")]
+fn has_other_spelling(directory: &OwnedFd, name: &str, inode: u64) -> bool {
+    other_spellings(name).any(|other| {
+        let found = handle::find_at(directory, &other).ok().flatten();
+        found.is_some_and(|found| found.identity.inode == inode)
+    })
+}
+
+/// Spellings that are one name where letter case, composition and what is not drawn are ignored.
+#[cfg(target_os = "linux")]
+fn other_spellings(name: &str) -> impl Iterator<Item = String> {
+    let cases = [name.to_uppercase(), name.to_lowercase()];
+    let others = [name.nfc().collect(), name.nfd().collect(), format!("{name}\u{ad}")];
+    cases.into_iter().chain(others).filter(move |other| other != name)
+}
+
 // === impl Workspace ===
 
 impl Workspace {
@@ -78,11 +96,14 @@ impl Workspace {
 
     /// Whether a directory can have names that it does not list.
     pub(crate) fn has_aliases(&self, directory: &OwnedFd) -> bool {
-        let aliases = match self.options.same_filesystem_only {
+        self.aliases_of(directory).are_in(directory)
+    }
+
+    fn aliases_of(&self, directory: &OwnedFd) -> Aliases {
+        match self.options.same_filesystem_only {
             true => self.aliases,
             false => Aliases::of(directory),
-        };
-        aliases.are_in(directory)
+        }
     }
 
     /// Whether every name on a real path is certain to be listed, which is known without reading a
@@ -152,7 +173,17 @@ impl Workspace {
         }
         let failed = |errno| Error::io(path, "list the directory of", errno);
         let names_max = self.limits().directory_names_max;
-        let readable = handle::readable(directory).map_err(failed)?;
+        let readable = match handle::readable(directory) {
+            // It may be searched and not listed: another spelling shows whether it ignores letter case.
+            #[cfg(target_os = "linux")]
+            Err(Errno::ACCESS) if self.aliases_of(directory) == Aliases::InFoldedDirectories => {
+                return match has_other_spelling(directory, name, inode) {
+                    true => Err(Error::Alias { path: path.clone(), name: name.to_owned() }),
+                    false => Ok(name.to_owned()),
+                };
+            }
+            readable => readable.map_err(failed)?,
+        };
         let entries = Dir::read_from(readable).map_err(failed)?;
         let entries = entries.map(|entry| {
             let entry = entry?;
@@ -188,6 +219,15 @@ mod tests {
         assert_eq!(listed("A", 5, &short), is("a"));
         assert_eq!(listed("a", 5, &short), is("a"));
         assert_eq!(listed("strasse", 3, &[("Straße", 3)]), is("Straße"));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn every_name_has_another_spelling() {
+        let of = |name| other_spellings(name).collect::<Vec<_>>();
+        assert_eq!(of("Env"), ["ENV", "env", "Env\u{ad}"]);
+        assert_eq!(of("12"), ["12\u{ad}"]);
+        assert!(of("\u{e4}").contains(&"a\u{308}".to_owned()));
     }
 
     #[test]

@@ -80,6 +80,11 @@ impl<'a> TextReading<'a> {
         };
         let Ok(path) = shown.as_deref() else { return ReadOutcome::Unreadable };
         if let Some(text) = self.gate.buffers.unsaved(&real) {
+            if self.gate.one_name
+                && self.open((number, name), &real).is_ok_and(|(_, stat)| stat.names > 1)
+            {
+                return ReadOutcome::Unreadable;
+            }
             let finding = self.scanner.scan(VisitedText { path, text: &text });
             return ReadOutcome::Scanned(text.len() as u64, finding);
         }
@@ -88,6 +93,9 @@ impl<'a> TextReading<'a> {
             self.hold(number);
         }
         let (opened, stat) = match self.open((number, name), &real) {
+            Ok((_, stat)) if self.gate.one_name && stat.names > 1 => {
+                return ReadOutcome::Unreadable;
+            }
             Ok((fd, stat)) => ((fd, stat.size_bytes), stat),
             Err(problem) => return problem.into(),
         };

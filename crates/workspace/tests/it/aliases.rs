@@ -252,6 +252,38 @@ fn a_folding_directory_of_ext4_is_decided_on_by_its_listing() {
 }
 
 #[test]
+fn files_are_found_in_directories_that_may_not_be_listed() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let directory = TempDir::new().unwrap();
+    let shut = directory.path().join("shut");
+    lay(&shut);
+    fs::set_permissions(&shut, fs::Permissions::from_mode(0o311)).unwrap();
+    check_images(
+        directory.path(),
+        &[("shut/src/main.rs", "shut/src/main.rs"), ("shut/SRC/main.rs", "shut/SRC/main.rs")],
+    );
+    fs::set_permissions(&shut, fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+#[test]
+fn a_folding_directory_that_may_not_be_listed_has_no_name_that_is_sure() {
+    use std::os::unix::fs::PermissionsExt as _;
+    let Some(image) = folding() else { return };
+    let root = image.root().join("folding");
+    lay(&root);
+    fs::set_permissions(&root, fs::Permissions::from_mode(0o311)).unwrap();
+    // The super-user lists it all the same.
+    let is_listed = fs::read_dir(&root).is_ok();
+    for resolver in RESOLVERS {
+        let found = open(&image.root(), resolver).resolve(&rel("folding/SECRET-FILES"));
+        match found {
+            Ok(found) => assert!(is_listed && found.path == rel("folding/Secret-Files")),
+            Err(error) => assert!(!is_listed, "{error}"),
+        }
+    }
+}
+
+#[test]
 fn a_live_tree_of_a_folding_directory_has_the_names_that_are_listed() {
     let Some(image) = folding() else { return };
     let root = image.root().join("folding");

@@ -147,6 +147,7 @@ impl Files for Host {
         let gate = VisitGate {
             lists: &|_| true,
             reads: &reads,
+            one_name: false,
             buffers: &NoBuffers,
             cancelled: &|| self.is_cancelled(),
             name: None,

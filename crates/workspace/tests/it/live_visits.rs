@@ -24,6 +24,7 @@ const GATE: VisitGate<'_> = VisitGate {
         (_, shown) if shown.ends_with('f') => MayRead::Unapproved,
         _ => MayRead::Yes,
     },
+    one_name: false,
     buffers: &NoBuffers,
     cancelled: &|| false,
     name: None,

@@ -18,6 +18,7 @@ const ALL: VisitOptions = VisitOptions { entries_max: 10_000, bytes_max: u64::MA
 const OPEN: VisitGate<'_> = VisitGate {
     lists: &|_| true,
     reads: &|_, _| MayRead::Yes,
+    one_name: false,
     buffers: &NoBuffers,
     cancelled: &|| false,
     name: None,
@@ -307,6 +308,19 @@ fn files_past_the_bound_on_searches_are_too_large() {
     .unwrap();
     let (texts, visited) = visit(&workspace, ".", OPEN);
     assert_eq!((texts.paths(), visited.skipped.too_large), (vec!["fits"], 1));
+}
+
+#[test]
+fn files_with_other_names_are_left_out_where_the_gate_says_so() {
+    let fixture = Fixture::new();
+    fixture.put("one", "1");
+    fixture.put("two", "2");
+    fs::hard_link(fixture.root().join("two"), fixture.root().join("other")).unwrap();
+    let gate = VisitGate { one_name: true, ..OPEN };
+    let (texts, visited) = visit(&fixture.workspace, ".", gate);
+    assert_eq!((texts.paths(), visited.skipped.unreadable), (vec!["one"], 2));
+    let (texts, _) = visit(&fixture.workspace, ".", OPEN);
+    assert_eq!(texts.paths(), ["one", "other", "two"]);
 }
 
 #[test]

@@ -17,6 +17,7 @@ const ALL: VisitOptions = VisitOptions { entries_max: 100_000, bytes_max: u64::M
 const GATE: VisitGate<'_> = VisitGate {
     lists: &lists,
     reads: &reads,
+    one_name: false,
     buffers: &NoBuffers,
     cancelled: &|| false,
     name: None,

@@ -218,12 +218,14 @@ impl Effects {
                 return self.conclude_question(question, answered).await;
             }
         }
+        if !daemon.left_questions.leave(key.clone()) {
+            return Err(self.left(question).await);
+        }
         let tool = self.scope.call.tool();
         tracing::info!(
             tool,
             "a question waits: `moss confirm show {id}`, `moss confirm approve {id}`"
         );
-        daemon.left_questions.leave(key.clone());
         let (left, draining) = (Arc::clone(&daemon.left_questions), daemon.draining.clone());
         let caller = self.scope.call.caller.clone();
         daemon.tasks.spawn(async move {

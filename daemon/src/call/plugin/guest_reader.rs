@@ -6,7 +6,7 @@ use std::sync::Arc;
 use moss_sdk::RelPath;
 use moss_sdk::context::TextVisitor;
 use moss_sdk::file::{VisitOptions, Visited};
-use moss_workspace::{Error, GateKey, MayRead, Protection, VisitGate};
+use moss_workspace::{Error, GateKey, LastLink, MayRead, Protection, VisitGate};
 
 use crate::call::CallScope;
 use crate::call::effect::{Effects, ReadableByAll};
@@ -45,6 +45,12 @@ impl GuestReader {
         }
     }
 
+    /// Whether a file has no name but this: others may be such that it may not see.
+    pub(super) fn has_one_name(&self, path: &RelPath) -> bool {
+        let looked = self.workspace().files.look(path, LastLink::Follow);
+        looked.is_ok_and(|looked| looked.names == 1)
+    }
+
     /// Walks over all texts that it may see.
     pub(super) fn visit(
         &self,
@@ -55,6 +61,8 @@ impl GuestReader {
         let gate = VisitGate {
             lists: &|path| self.is_shown(path) && self.0.lists(path),
             reads: &|real, asked| self.reads(real, asked),
+            // The others may be names that were not granted.
+            one_name: true,
             buffers: &*workspace.editors,
             cancelled: &|| self.0.is_cancelled(),
             name: name.as_ref(),

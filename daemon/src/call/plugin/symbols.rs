@@ -62,9 +62,10 @@ pub(super) async fn symbols(
         };
         let gate =
             RankedGate { name: reader.name(), sees: &mut sees, sees_commits: false, near: None };
-        if let Some(found) = workspace.search_code(gate, &search, &rules, &cancelled)?
+        if let Some(mut found) = workspace.search_code(gate, &search, &rules, &cancelled)?
             && found.pending == 0
         {
+            found.hits.retain(|hit| reader.has_one_name(&hit.path));
             return Ok::<_, ToolError>(found.hits);
         }
         let mut gathering = CodeGathering::new(&search);

@@ -8,7 +8,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 
 use super::*;
-use moss_daemon::budget::Budget;
+use moss_dispatch::budget::Budget;
 
 type Sender = mpsc::Sender<Result<Frame<Bytes>, Infallible>>;
 
@@ -29,10 +29,9 @@ fn arriving(
     is_stream: bool,
 ) -> (Sender, Arriving) {
     let (sender, receiver) = mpsc::channel(16);
-    let share = BudgetShare::new([
-        (of_connection.clone(), bounds.connection_bytes_max),
-        (bounds.arriving.of(None).clone(), bounds.bytes_max),
-    ]);
+    let [own, of_all] = bounds.arriving.shares(None, bounds.bytes_max);
+    let of_connection = (of_connection.clone(), bounds.connection_bytes_max);
+    let share = BudgetShare::new([of_connection, own, of_all]);
     let body = Body::new(StreamBody::new(ReceiverStream::new(receiver)));
     (sender, Arriving::new(body, Arc::clone(bounds), share, is_stream))
 }

@@ -22,7 +22,7 @@ use super::exchange::{self, Exchange, ExchangeEnd, ResponseSender, SHORT_BYTES_M
 use super::sequence::Sequence;
 use super::tools::{TOOLS_BYTES_MAX, TOOLS_MAX};
 use super::{requests, word};
-use moss_daemon::budget::{BudgetShare, object_bytes};
+use moss_dispatch::budget::{BudgetShare, object_bytes};
 
 /// Longest piece of a body in a message, in bytes.
 const PIECE_BYTES_MAX: usize = 256 << 10;
@@ -41,8 +41,8 @@ const FREE_BYTES: usize = 16 << 10;
 /// A response on its way.
 pub(super) struct EncodeExchange {
     answers: ResponseSender<v1::EncodeResponse>,
-    /// Of what the connection, and all of the role, may hold.
-    share: BudgetShare<2>,
+    /// Of what the connection, the caller, and all of the role may hold.
+    share: BudgetShare<3>,
     /// How much the writer holds.
     held_bytes: usize,
     /// None while it is at work, and after the end.
@@ -152,9 +152,9 @@ fn begin(has_begun: &mut bool, stream: &ReplyStream) -> Option<v1::EncodeHead> {
 }
 
 /// Makes the status of a reply for which one of its budgets has no room.
-fn full(which: usize, bytes_max: [usize; 2]) -> Status {
-    let whose = ["this connection", "all callers"][which];
-    let limit = ["connection_encoding_bytes_max", "encoding_bytes_max"][which];
+fn full(which: usize, bytes_max: [usize; 3]) -> Status {
+    let whose = ["this connection", "this caller", "all callers"][which];
+    let limit = ["connection_encoding_bytes_max", "encoding_bytes_max"][which.min(1)];
     let max = bytes_max[which];
     let message = format!(
         "there is no memory for this reply next to those of {whose} that are being written: {max} bytes \
@@ -180,7 +180,7 @@ impl EncodeExchange {
     pub(super) fn new(
         answers: ResponseSender<v1::EncodeResponse>,
         writer: WireWriter,
-        share: BudgetShare<2>,
+        share: BudgetShare<3>,
     ) -> Result<Self, Status> {
         let held_bytes = writer.held_bytes();
         let mut writing = Self { answers, share, held_bytes, writer: Some(writer), bytes: 0 };

@@ -2,22 +2,27 @@
 //! is held is given back when its holder ends.
 
 use std::array;
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use serde_json::{Map, Value};
 
-use moss_dispatch::Role;
+use crate::caller::{Caller, Role};
+
+/// The part of what its role has that a named token has at most: one in so many.
+const TOKEN_PARTS: usize = 2;
 
 /// Bytes that are held now.
 #[derive(Debug, Clone, Default)]
 pub struct Budget(Arc<AtomicUsize>);
 
-/// A budget for callers and one for approvers, whom callers cannot lock out.
+/// A budget for callers and one for approvers, whom callers cannot lock out. Of either a named token has a part.
 #[derive(Debug, Clone, Default)]
 pub struct Budgets {
     callers: Budget,
     approvers: Budget,
+    named: Arc<Mutex<HashMap<String, Budget>>>,
 }
 
 /// What one holder has of several budgets at once; given back when dropped.
@@ -70,6 +75,19 @@ impl Budgets {
             Some(Role::Approver) => &self.approvers,
             Some(Role::Caller) | None => &self.callers,
         }
+    }
+
+    /// The budgets of a caller, each with its bound: its own, and that of its role, which has so many bytes.
+    pub fn shares(&self, caller: Option<&Caller>, bytes_max: usize) -> [(Budget, usize); 2] {
+        let of_role = (self.of(caller.map(Caller::role)).clone(), bytes_max);
+        let Some(named) = caller.filter(|caller| caller.is_revocable()) else {
+            return [(Budget::default(), bytes_max), of_role];
+        };
+        let mut all = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        // Those of whom nothing is held are forgotten on the way.
+        all.retain(|name, own| name == named.name() || Arc::strong_count(&own.0) > 1);
+        let own = all.entry(named.name().to_owned()).or_default().clone();
+        [(own, bytes_max / TOKEN_PARTS), of_role]
     }
 }
 
@@ -161,6 +179,37 @@ mod tests {
         assert_eq!(share().hold(1), Err(0));
         drop((waits, runs));
         assert_eq!(budget.held(), 0);
+    }
+
+    #[derive(Debug)]
+    struct Unrevoked;
+
+    impl crate::caller::Standing for Unrevoked {
+        fn is_revoked(&self) -> bool {
+            false
+        }
+
+        fn id(&self) -> moss_sdk::ContentHash {
+            moss_sdk::ContentHash::from_bytes([0; 32])
+        }
+    }
+
+    #[test]
+    fn a_named_token_has_half_of_what_its_role_has() {
+        let budgets = Budgets::default();
+        let named = |name: &str| Caller::named(Role::Caller, name.into(), Arc::new(Unrevoked));
+        let share = |caller: &Caller| BudgetShare::new(budgets.shares(Some(caller), 100));
+        let mut first = share(&named("ci"));
+        assert_eq!(first.hold(40), Ok(()));
+        assert_eq!(share(&named("ci")).hold(11), Err(0));
+        let mut second = share(&named("other"));
+        assert_eq!(second.hold(50), Ok(()));
+        assert_eq!(share(&Caller::from(Role::Caller)).hold(11), Err(1));
+        assert_eq!(share(&Caller::from(Role::Approver)).hold(100), Ok(()));
+        drop((first, second));
+        assert_eq!(share(&Caller::from(Role::Caller)).hold(100), Ok(()));
+        assert_eq!(share(&named("ci")).hold(50), Ok(()));
+        assert_eq!(budgets.named.lock().unwrap().len(), 1);
     }
 
     #[test]
