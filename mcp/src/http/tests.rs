@@ -40,11 +40,16 @@ struct Got {
 }
 
 impl HttpDoor for Door {
-    fn admit(&self, credential: Option<&str>) -> Result<HttpCaller, NotAdmitted> {
+    fn admit(
+        &self,
+        credential: Option<&str>,
+        workspace: Option<&str>,
+    ) -> Result<HttpCaller, NotAdmitted> {
         match credential {
             Some(name @ ("alice" | "bob" | "carol")) => {
                 let opener = Arc::new(Opener(Arc::clone(&self.0)));
-                Ok(HttpCaller { name: name.to_owned(), opener })
+                let workspace = workspace.unwrap_or_default().to_owned();
+                Ok(HttpCaller { name: name.to_owned(), workspace, opener })
             }
             Some("late") => Err(NotAdmitted::Full("no room".to_owned())),
             _ => Err(NotAdmitted::Unknown("no credential".to_owned())),
