@@ -39,6 +39,8 @@ type ListedClient = (&'static ClientRow, PathBuf, bool, Option<ConfiguredServer>
 #[derive(Debug)]
 struct ConfiguredServer {
     server: ServerCommand,
+    /// The directory that it is started in, where its entry names one.
+    directory: Option<PathBuf>,
     /// What keeps the client from starting it, as its file has it.
     switched_off: Option<String>,
 }
@@ -88,7 +90,7 @@ pub(super) async fn run(args: ClientSetupArgs, session: &Session) -> Result<Outc
         if let Some(off) = &configured.switched_off {
             return Err(switched_off(client, &client.file(&directories), off));
         }
-        return check::run(client, &configured.server, session).await;
+        return check::run(client, &configured, session).await;
     }
     if args.undo {
         return undo::run(client, &args, &directories, session).await;
@@ -249,7 +251,9 @@ fn configured(
         let message = format!("the entry `{NAME}` in {} starts no command", shown(&path));
         CliError::new(Outcome::Failed, "not_set_up", message)
     })?;
-    Ok(ConfiguredServer { server, switched_off: client.switched_off(&entry) })
+    // What a client puts its own values into, as `${workspaceFolder}`, is known to the client alone.
+    let directory = entry["cwd"].as_str().filter(|cwd| !cwd.contains("${")).map(PathBuf::from);
+    Ok(ConfiguredServer { server, directory, switched_off: client.switched_off(&entry) })
 }
 
 fn switched_off(client: &ClientRow, path: &Path, off: &str) -> CliError {

@@ -86,6 +86,41 @@ fn what_is_configured_starts_and_a_tool_works() {
 }
 
 #[test]
+fn a_set_without_the_usual_tool_is_checked_with_another_one_or_none() {
+    let site = Site::new();
+    site.config(
+        "[tool_sets]\nlooks = [\"read_file\", \"get_project_structure\"]\nreads = [\"read_file\"]\n",
+    );
+    for (set, tools, called) in
+        [("looks", 2, json!("get_project_structure")), ("reads", 1, Value::Null)]
+    {
+        done(&site, &["setup", "codex", "--yes", "--set", set]);
+        let report: Value =
+            serde_json::from_str(&done(&site, &["setup", "codex", "--check", "--json"])).unwrap();
+        assert_eq!((&report["tools"], &report["called"]), (&json!(tools), &called), "{report}");
+        let said = done(&site, &["setup", "codex", "--check"]);
+        assert_eq!(said.contains("none was called"), called.is_null(), "{said}");
+    }
+}
+
+#[test]
+fn a_server_is_checked_in_the_directory_that_its_entry_names() {
+    let site = Site::new();
+    done(&site, &["setup", "gemini", "--yes"]);
+    let path = file(&site, "gemini");
+    let entry = std::fs::read_to_string(&path).unwrap();
+    let check = |cwd: &Path| {
+        let cwd = format!("\"cwd\": {},\n      \"args\"", json!(cwd));
+        put(&path, &entry.replacen("\"args\"", &cwd, 1));
+        done(&site, &["setup", "gemini", "--check"])
+    };
+    let at_home = check(&site.outside("home"));
+    assert!(at_home.contains("there is no project here"), "{at_home}");
+    let in_project = check(&site.workspace());
+    assert!(in_project.contains("list_directory works"), "{in_project}");
+}
+
+#[test]
 fn undo_restores_every_byte_of_every_client_also_after_a_second_setup() {
     let site = Site::new();
     let entry = "{ \"moss\": { \"command\": \"x\", \"args\": [] , \"timeout\":5 } }";
