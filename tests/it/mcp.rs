@@ -185,6 +185,14 @@ fn tools_that_the_default_set_leaves_out_are_found_and_called() {
     let edited = client.call("insert_line", edit);
     assert_ne!(edited["isError"], true, "{edited}");
     assert_eq!(site.read("a.txt"), "zero\none\ntwo\n");
+    let edit = json!({ "path": "a.txt", "line": 1, "content": "minus one" });
+    let through = json!({ "name": "insert_line", "arguments": edit });
+    let edited = client.call("find_tools", through);
+    assert_ne!(edited["isError"], true, "{edited}");
+    assert_eq!(site.read("a.txt"), "minus one\nzero\none\ntwo\n");
+    drop(client);
+    // The journal has the tool that was called.
+    assert!(records(&site).iter().all(|record| record["tool"] != "find_tools"));
 }
 
 #[test]

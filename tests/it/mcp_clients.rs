@@ -66,6 +66,8 @@ fn check(seen: &Value, revision: &str) {
     assert_eq!((&image["type"], &image["mimeType"]), (&json!("image"), &json!("image/gif")));
     assert_eq!(seen["missing"]["isError"], true, "{seen}");
     assert!(seen["unknown"].to_string().contains("no_such_tool"), "{seen}");
+    assert!(!tools.contains(&json!("todo")), "{seen}");
+    assert!(seen["through"]["structuredContent"]["items"].is_array(), "{seen}");
     assert_eq!(seen["resource"]["contents"][0]["text"], "one\ntwo\n", "{seen}");
 }
 

@@ -88,6 +88,8 @@ const seen = {
   image: await call("read_file", { path: "dot.png" }),
   missing: await call("read_file", { path: "missing.txt" }),
   unknown: await call("no_such_tool", {}),
+  // A tool that the set does not list.
+  through: await call("find_tools", { name: "todo", arguments: {} }),
   resource: await client.readResource({ uri: "moss://files/a.txt" }),
   clarified: await call("clarify", { question: "Tabs?", choices: ["tabs", "spaces"] }),
   created: await call("create_file", { path: "new.txt", content: "new\n" }),
