@@ -276,6 +276,10 @@ impl FrontState {
             (None, Some(_)) if opens => guard.opens(self.sessions.reserve(owner).await?),
             _ => {}
         }
+        // What opens a session is kept as long as that.
+        if request_id(&message).is_some() && !opens {
+            parts.extensions.insert(guard.hold());
+        }
         // rmcp reads the message once more: the arguments of a call go past it.
         parts.extensions.extend(taken_arguments(&mut message));
         let text = serde_json::to_vec(&*message).map_err(HttpRefusal::broken)?;

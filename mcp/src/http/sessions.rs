@@ -60,6 +60,8 @@ impl Default for HttpSessions {
     fn default() -> Self {
         let mut manager = LocalSessionManager::default();
         manager.session_config.keep_alive = Some(IDLE_MAX);
+        // Nobody resumes a stream here: what was sent on one that has ended is not kept.
+        manager.session_config.completed_cache_ttl = Duration::ZERO;
         Self {
             manager: Arc::new(manager),
             open: Mutex::default(),

@@ -26,6 +26,8 @@ struct Server {
 struct HttpClient {
     sender: SendRequest<Full<Bytes>>,
     task: JoinHandle<()>,
+    /// Ends once the connection has ended for the server.
+    served: JoinHandle<()>,
     credential: Option<&'static str>,
     path: &'static str,
     session: Option<String>,
@@ -72,19 +74,57 @@ impl Server {
     async fn client(&self, credential: &'static str) -> HttpClient {
         let (near, far) = tokio::io::duplex(1 << 16);
         let (front, door) = (self.front.clone(), Arc::new(Door(Arc::clone(&self.backend))));
-        tokio::spawn(async move { front.serve(far, door).await });
+        let served = tokio::spawn(async move { front.serve(far, door).await });
         let (sender, connection) = handshake(TokioIo::new(near)).await.unwrap();
         // It ends when the client drops it.
         let task = tokio::spawn(async move { drop(connection.await) });
         HttpClient {
             sender,
             task,
+            served,
             credential: Some(credential),
             path: PATH,
             session: None,
             revision: None,
             ids: AtomicUsize::new(1),
         }
+    }
+
+    /// Waits until so many calls were made.
+    async fn uses(&self, count: usize) {
+        let are_made = async {
+            while self.backend.uses.lock().unwrap().len() < count {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(WAIT_MAX, are_made).await.expect("the calls run");
+    }
+
+    /// Opens a session, and makes a call with the id `x` in it that hangs and whose connection is gone. The session
+    /// goes on with another client. Returns the call, and what is sent once it is dropped.
+    async fn lost_call(
+        &self,
+        credential: &'static str,
+        other: &mut HttpClient,
+        bytes: usize,
+    ) -> (String, oneshot::Receiver<()>) {
+        let mut client = self.session(credential, "2025-11-25").await;
+        other.session.clone_from(&client.session);
+        other.revision = client.revision;
+        let (sender, hung) = oneshot::channel();
+        *self.backend.hung.lock().unwrap() = Some(sender);
+        let call = |bytes: usize| {
+            let params = json!({ "name": "hang", "arguments": { "text": "x".repeat(bytes) } });
+            let call = json!({ "jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": params });
+            call.to_string()
+        };
+        let request = client.request("POST").body(Full::from(call(bytes))).unwrap();
+        let sent = tokio::spawn(client.sender.send_request(request));
+        self.uses(1).await;
+        client.task.abort();
+        tokio::time::timeout(WAIT_MAX, client.served).await.expect("in time").unwrap();
+        sent.abort();
+        (call(0), hung)
     }
 
     /// A client with a session.
@@ -437,6 +477,69 @@ async fn a_call_in_a_session_is_cancelled_by_its_id_which_is_used_once() {
     assert_eq!(other.post(cancel.to_string()).await.status, 202);
     tokio::time::timeout(WAIT_MAX, hung).await.expect("it is dropped in time").unwrap();
     tokio::time::timeout(WAIT_MAX, running).await.expect("its stream ends").unwrap();
+}
+
+#[tokio::test]
+async fn nothing_is_kept_of_streams_that_have_ended() {
+    let server = Server::new();
+    let mut client = server.session("alice", "2025-11-25").await;
+    let mut other = server.client("alice").await;
+    other.session.clone_from(&client.session);
+    other.revision = client.revision;
+    let done = other.ask("tools/call", json!({ "name": "echo", "arguments": {} })).await;
+    let call = json!({ "jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": { "name": "hang" } });
+    let call = call.to_string();
+    let running = tokio::spawn(async move { client.post(call).await });
+    server.uses(2).await;
+    let params = json!({ "requestId": "x" });
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+    assert_eq!(other.post(cancel.to_string()).await.status, 202);
+    let cancelled = tokio::time::timeout(WAIT_MAX, running).await.expect("its stream ends");
+    for ended in [done, cancelled.unwrap()] {
+        let ids = ended.text.lines().filter_map(|line| line.strip_prefix("id:"));
+        let first = ids.map(str::trim).next().expect("its events have ids");
+        let request = other.request("GET").header("Last-Event-ID", first);
+        let resumed = other.send(request.body(Full::default()).unwrap()).await;
+        assert_eq!((resumed.status, resumed.text.as_str()), (200, ""), "{first}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_whose_connection_is_gone_holds_its_id_and_its_room_until_it_ends() {
+    let server = Server::new();
+    let mut other = server.client("alice").await;
+    let (call, hung) = server.lost_call("alice", &mut other, 20 << 20).await;
+    let twice = other.post(call).await;
+    assert!(twice.error().contains("the id x still runs"), "{}", twice.text);
+    let room = server.front.shared.bodies.of("alice");
+    let large = || room.read(Full::from(vec![b'x'; LINE_BYTES_MAX]));
+    let first = large().await.unwrap();
+    assert!(large().await.is_err(), "the body of the call is held, too");
+    let params = json!({ "requestId": "x" });
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+    assert_eq!(other.post(cancel.to_string()).await.status, 202);
+    tokio::time::timeout(WAIT_MAX, hung).await.expect("it is dropped in time").unwrap();
+    let is_free = async {
+        while large().await.is_err() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(WAIT_MAX, is_free).await.expect("its room is free in time");
+    drop(first);
+    let echo = json!({ "jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": { "name": "echo" } });
+    let again = other.post(echo.to_string()).await;
+    assert_eq!(again.message()["result"]["isError"], false, "{}", again.text);
+}
+
+#[tokio::test]
+async fn a_session_that_is_deleted_cancels_calls_whose_connection_is_gone() {
+    let server = Server::new();
+    let mut other = server.client("alice").await;
+    let (_, mut hung) = server.lost_call("alice", &mut other, 0).await;
+    assert!(hung.try_recv().is_err(), "the call goes on without its connection");
+    let request = other.request("DELETE").body(Full::default()).unwrap();
+    assert_eq!(other.send(request).await.status, 204);
+    tokio::time::timeout(WAIT_MAX, hung).await.expect("it is dropped in time").unwrap();
 }
 
 #[tokio::test]
