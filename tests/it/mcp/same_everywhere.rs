@@ -126,6 +126,7 @@ fn searches_and_plans() -> Vec<(&'static str, Value)> {
         ("find_code_location", json!({ "search": "total" })),
         ("find_code_location", json!({ "search": "nothing_of_that_name" })),
         ("diff_history", json!({ "path": "a.txt" })),
+        ("diff_history", json!({ "history": 1 })),
         ("todo", json!({})),
         ("todo", json!({ "items": [{ "id": "1", "content": "look", "status": "pending" }] })),
         ("todo", json!({ "items": [{ "id": "1", "content": "look", "status": "soon" }] })),
