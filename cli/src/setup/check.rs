@@ -8,8 +8,8 @@ use moss_dispatch::Outcome;
 use moss_sandbox::Program;
 use serde_json::{Value, json};
 
-use super::ConfiguredServer;
 use super::clients::{ClientRow, ServerCommand};
+use super::configured::ConfiguredServer;
 use crate::Session;
 use crate::error::CliError;
 use crate::text;
@@ -183,7 +183,9 @@ impl ServerCheck {
         let what = match (&self.no_project, &self.called) {
             (Some(why), _) => format!(", but there is no project here: {}", text::line(why)),
             (None, Some(tool)) => format!("; {} works", text::line(tool)),
-            (None, None) => "; none was called: each needs arguments or may change something".to_owned(),
+            (None, None) => {
+                "; none was called: each needs arguments or may change something".to_owned()
+            }
         };
         format!("{title}: `{started}` serves{tools}{what}")
     }
