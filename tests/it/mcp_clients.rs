@@ -78,16 +78,43 @@ fn the_official_client_in_node_works_over_http_with_a_session_and_without() {
     let token = tokens::create(&site, "editor");
     let daemon = site.serve();
     let url = format!("http://127.0.0.1:{}/mcp", port(&daemon));
-    for (mode, revision) in [("session", "2025-11-25"), ("newest", "2026-07-28")] {
-        let seen = seen(&site, mode, "accept", &["http", &url, &token]);
-        check(&seen, revision);
-        // Over HTTP no form of a client decides about an effect; a question of a tool is one.
-        assert_eq!(seen["forms"], json!(["Tabs?"]), "{seen}");
-        assert_eq!(seen["clarified"]["structuredContent"]["answer"], "tabs", "{seen}");
-        assert!(seen["created"].to_string().contains("confirmation_required"), "{seen}");
-        assert!(!site.has("new.txt"));
+    for (mode, revision) in
+        [("session", "2025-11-25"), ("newest", "2026-07-28"), ("older", "2025-11-25")]
+    {
+        for form in ["accept", "decline", "cancel"] {
+            let seen = seen(&site, mode, form, &["http", &url, &token]);
+            check(&seen, revision);
+            // Over HTTP no form of a client decides about an effect; a question of a tool is one.
+            assert_eq!(seen["forms"], json!(["Tabs?"]), "{mode} {form}: {seen}");
+            let clarified = &seen["clarified"]["structuredContent"];
+            assert_eq!(clarified["answered"], form == "accept", "{mode} {form}: {seen}");
+            let said = if form == "accept" { json!("tabs") } else { Value::Null };
+            assert_eq!(clarified["answer"], said, "{mode} {form}: {seen}");
+            let created = seen["created"].to_string();
+            assert!(created.contains("confirmation_required"), "{mode} {form}: {seen}");
+            assert!(!site.has("new.txt"));
+        }
     }
     daemon.stop();
+}
+
+#[test]
+fn a_form_of_an_official_client_that_nobody_replies_to_ends_with_its_question() {
+    for mode in ["session", "older"] {
+        let site = site();
+        site.config("[confirmations]\nexpiry_ms = 300\n");
+        let daemon = site.serve();
+        let (moss, workspace) = (binary(), site.workspace());
+        let (moss, workspace) = (moss.to_str().unwrap(), workspace.to_str().unwrap());
+        let seen = seen(&site, mode, "silent", &["stdio", moss, workspace, "--elicit"]);
+        check(&seen, "2025-11-25");
+        assert_eq!(seen["forms"].as_array().unwrap().len(), 2, "{mode}: {seen}");
+        assert_eq!(seen["created"]["isError"], true, "{mode}: {seen}");
+        let created = seen["created"].to_string();
+        assert!(created.contains("nobody decided the confirmation in time"), "{mode}: {seen}");
+        assert!(!site.has("new.txt"));
+        daemon.stop();
+    }
 }
 
 #[test]
@@ -117,19 +144,7 @@ fn a_client_gets_in_over_tls_where_it_trusts_the_authority() {
 }
 
 #[test]
-fn the_older_sdk_works_over_http_and_standard_input_with_every_answer() {
-    let mut site = site();
-    site.argument("--mcp").argument("127.0.0.1:0");
-    let token = tokens::create(&site, "editor");
-    let daemon = site.serve();
-    let url = format!("http://127.0.0.1:{}/mcp", port(&daemon));
-    let over_http = seen(&site, "older", "accept", &["http", &url, &token]);
-    check(&over_http, "2025-11-25");
-    // A question of a tool is a form there, too; a decision is not.
-    assert_eq!(over_http["forms"], json!(["Tabs?"]), "{over_http}");
-    assert_eq!(over_http["clarified"]["structuredContent"]["answer"], "tabs", "{over_http}");
-    assert!(over_http["created"].to_string().contains("confirmation_required"), "{over_http}");
-    daemon.stop();
+fn the_older_sdk_works_over_standard_input_with_every_answer() {
     for (form, is_enabled, is_created, forms) in [
         ("accept", true, true, 2),
         ("decline", true, false, 2),

@@ -115,7 +115,8 @@ impl Server {
         *self.backend.hung.lock().unwrap() = Some(sender);
         let call = |bytes: usize| {
             let params = json!({ "name": "hang", "arguments": { "text": "x".repeat(bytes) } });
-            let call = json!({ "jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": params });
+            let call =
+                json!({ "jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": params });
             call.to_string()
         };
         let request = client.request("POST").body(Full::from(call(bytes))).unwrap();
@@ -392,6 +393,52 @@ async fn what_is_no_message_is_refused_and_says_why() {
     assert_eq!(client.ask("ping", json!({})).await.status, 200);
     client.session = None;
     assert_eq!(client.ask("tools/list", json!({})).await.status, 400);
+}
+
+#[tokio::test]
+async fn ids_of_every_type_come_back_or_are_refused() {
+    let server = Server::new();
+    let mut client = server.session("alice", "2025-11-25").await;
+    let ping = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+    let longest = format!("\"{}\"", "a".repeat(line::ID_BYTES_MAX));
+    for id in ["0", "-7", "9007199254740993", "9223372036854775807", "\"\"", "\"7\"", &longest] {
+        let got = client.post(ping(id)).await;
+        assert_eq!(got.message()["id"].to_string(), id, "{}", got.text);
+        assert_eq!(got.message()["result"], json!({}), "{}", got.text);
+    }
+    let long = format!("\"{}\"", "a".repeat(line::ID_BYTES_MAX + 1));
+    for id in ["null", "true", "1.5", "[1]", "{}", "99999999999999999999", &long] {
+        let got = client.post(ping(id)).await;
+        assert_eq!((got.status, &got.message()["id"]), (400, &Value::Null), "{}", got.text);
+        assert!(got.error().contains("`id` must be"), "{}", got.text);
+    }
+}
+
+#[tokio::test]
+async fn a_call_before_initialize_is_refused_in_every_revision_with_sessions() {
+    let server = Server::new();
+    let mut client = server.client("alice").await;
+    for revision in [None, Some("2025-03-26"), Some("2025-06-18"), Some("2025-11-25")] {
+        client.revision = revision;
+        let refused = client.ask("tools/call", json!({ "name": "echo", "arguments": {} })).await;
+        assert_eq!(refused.status, 400, "{revision:?}: {}", refused.text);
+    }
+    assert!(server.backend.uses.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn ten_megabytes_of_arguments_pass_with_a_session_and_without() {
+    let server = Server::new();
+    let mut session = server.session("alice", "2025-11-25").await;
+    let mut alone = server.client("alice").await;
+    let text = "x".repeat(10_000_000);
+    let call = json!({ "name": "echo", "arguments": { "text": text } });
+    for got in
+        [session.ask("tools/call", call.clone()).await, alone.ask_alone("tools/call", call).await]
+    {
+        let message = got.message();
+        assert!(message["result"]["structuredContent"]["text"] == text.as_str(), "{}", got.status);
+    }
 }
 
 #[tokio::test]

@@ -38,6 +38,9 @@ function filled(schema) {
         : { action: "accept", content: { decision: "allow_once" } };
     case "decline":
       return { action: "decline" };
+    case "silent":
+      // Nobody decides. A question is closed, so that the client gets on.
+      return "answer" in schema.properties ? { action: "cancel" } : new Promise(() => {});
     default:
       return { action: "cancel" };
   }
