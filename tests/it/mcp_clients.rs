@@ -1,15 +1,51 @@
-//! The official client for Node.js and the Inspector's command line, as people have them: over HTTP and
+//! The official client for Node.js, the Inspector's command line and rmcp's client, as people have them: over HTTP and
 //! over standard input and output, with forms that are accepted, declined and closed.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
 
+use rmcp::handler::client::ClientHandler;
+use rmcp::model::{
+    CallToolRequestParams, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ErrorData,
+};
+use rmcp::service::{RequestContext, RoleClient, ServiceExt as _};
 use serde_json::{Value, json};
+use tokio::net::unix::pipe;
 
 use crate::harness::{Ended, Site, binary};
 use crate::mcp::over_http::port;
 use crate::remote::Certificates;
 use crate::tokens;
+
+/// A person at rmcp's client who does the same with every form.
+struct FormPerson {
+    action: ElicitationAction,
+    shown: Arc<Mutex<Vec<String>>>,
+}
+
+impl ClientHandler for FormPerson {
+    fn get_info(&self) -> ClientConfig {
+        let mut info = ClientConfig::default();
+        info.capabilities = ClientCapabilities::builder().enable_elicitation().build();
+        info
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        if let ElicitRequestParams::FormElicitationParams { message, .. } = request {
+            self.shown.lock().unwrap().push(message);
+        }
+        let mut result = ElicitResult::new(self.action.clone());
+        result.content =
+            (self.action == ElicitationAction::Accept).then(|| json!({ "decision": "allow_once" }));
+        Ok(result)
+    }
+}
 
 /// An image of no more than its header.
 const GIF: &[u8] = b"GIF89a\x01\0\x01\0\0\0\0";
@@ -226,4 +262,39 @@ fn the_inspector_lists_and_calls_over_http_and_standard_input() {
         assert!(prompts.to_string().contains("moss_notes"), "{prompts}");
     }
     daemon.stop();
+}
+
+#[tokio::test]
+async fn the_client_of_rmcp_works_over_standard_input_with_every_answer() {
+    for (action, part) in [
+        (ElicitationAction::Accept, ""),
+        (ElicitationAction::Decline, "denied_by_person"),
+        (ElicitationAction::Cancel, "without a decision"),
+    ] {
+        let site = site();
+        let mut command = site.command(["mcp", "--elicit"]);
+        let mut moss = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let output = pipe::Receiver::from_owned_fd(moss.stdout.take().unwrap().into()).unwrap();
+        let input = pipe::Sender::from_owned_fd(moss.stdin.take().unwrap().into()).unwrap();
+        let shown = Arc::new(Mutex::default());
+        let person = FormPerson { action: action.clone(), shown: Arc::clone(&shown) };
+        let client = person.serve((output, input)).await.unwrap();
+        assert_eq!(client.list_all_tools().await.unwrap().len(), 17);
+        let call = async |name: &'static str, arguments: Value| {
+            let arguments = arguments.as_object().cloned().unwrap();
+            let call = CallToolRequestParams::new(name).with_arguments(arguments);
+            client.call_tool(call).await.unwrap()
+        };
+        let read = call("read_file", json!({ "path": "a.txt" })).await;
+        assert_eq!(read.structured_content.unwrap()["total_lines"], 2);
+        let created = call("create_file", json!({ "path": "new.txt", "content": "new\n" })).await;
+        let is_created = action == ElicitationAction::Accept;
+        assert_eq!(created.is_error, Some(!is_created), "{created:?}");
+        assert!(serde_json::to_string(&created.content).unwrap().contains(part), "{created:?}");
+        assert_eq!(site.has("new.txt"), is_created);
+        assert_eq!(shown.lock().unwrap().len(), 1);
+        client.cancel().await.unwrap();
+        // Its input has ended.
+        assert_eq!(moss.wait().unwrap().code(), Some(0));
+    }
 }
