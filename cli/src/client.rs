@@ -178,10 +178,10 @@ impl Client {
     }
 
     /// Goes to a daemon of this process that serves others as well, as who shows a credential there.
-    /// Requests go to its only workspace.
+    /// Requests go to the workspace that the entrance names.
     pub(crate) fn within(entrance: &Entrance) -> Self {
         let channel = Route::Door(entrance.enter());
-        let workspace = String::new();
+        let workspace = entrance.workspace.clone();
         Self { channel, credentials: entrance.credentials(), workspace, host: None }
     }
 

@@ -41,7 +41,8 @@ pub(super) struct ServeArgs {
     /// Serve the Model Context Protocol at http://HOST:PORT/mcp, to who shows a caller's credential
     ///
     /// As with other ports: `--token-file` or a token that `moss token create` made, and `--tls-cert` and
-    /// `--tls-key` where other machines can reach it. /mcp/SET has the tools of a set.
+    /// `--tls-key` where other machines can reach it. /mcp/SET has the tools of a set. With `--also` a client
+    /// works in the first workspace, or in the one that its header `Moss-Workspace: DIR` names.
     #[arg(long, value_name = "HOST:PORT")]
     mcp: Option<HostPort>,
 

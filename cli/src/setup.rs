@@ -2,6 +2,7 @@
 
 mod check;
 mod clients;
+mod configured;
 mod edit;
 mod file;
 mod record;
@@ -13,9 +14,10 @@ use std::path::{Path, PathBuf};
 use clap::builder::PossibleValuesParser;
 use moss_dispatch::Outcome;
 use moss_sdk::RelPath;
-use serde_json::json;
+use serde_json::{Value, json};
 
-use self::clients::{CLIENTS, ClientRow, NAME, ServerCommand, UserDirectories};
+use self::clients::{CLIENTS, ClientRow, ServerCommand, UserDirectories};
+use self::configured::{ConfiguredServer, configured, not_set_up};
 use self::edit::NotEdited;
 use self::record::SetupRecord;
 use super::error::CliError;
@@ -32,16 +34,11 @@ const DIRECTORIES: [(&str, &str); 3] = [
     ("XDG_STATE_HOME", ".local/state"),
 ];
 
-/// A client, its file, whether it is installed, and what it is configured to start.
-type ListedClient = (&'static ClientRow, PathBuf, bool, Option<ConfiguredServer>);
+/// What the file is called in a diff whose own name no diff can show.
+const NAMELESS: &str = "configuration";
 
-/// What a client is configured to start.
-#[derive(Debug)]
-struct ConfiguredServer {
-    server: ServerCommand,
-    /// What keeps the client from starting it, as its file has it.
-    switched_off: Option<String>,
-}
+/// A client, its file, whether it is installed, and what it is configured to start, or why that is not known.
+type ListedClient = (&'static ClientRow, PathBuf, bool, Result<Option<ConfiguredServer>, CliError>);
 
 /// Set moss up in a client that speaks MCP
 ///
@@ -85,10 +82,11 @@ pub(super) async fn run(args: ClientSetupArgs, session: &Session) -> Result<Outc
     };
     if args.check {
         let configured = configured(client, &directories)?;
+        let configured = configured.ok_or_else(|| not_set_up(client, &directories))?;
         if let Some(off) = &configured.switched_off {
             return Err(switched_off(client, &client.file(&directories), off));
         }
-        return check::run(client, &configured.server, session).await;
+        return check::run(client, &configured, session).await;
     }
     if args.undo {
         return undo::run(client, &args, &directories, session).await;
@@ -194,36 +192,14 @@ fn list(directories: &UserDirectories, session: &Session) -> Result<Outcome, Cli
     let rows: Vec<_> = CLIENTS
         .iter()
         .map(|client| {
-            let configured = configured(client, directories).ok();
+            let configured = configured(client, directories);
             let is_installed = client.is_installed(directories);
             (client, client.file(directories), is_installed, configured)
         })
         .collect();
-    let command = |configured: &ConfiguredServer| {
-        let ServerCommand { command, args, .. } = &configured.server;
-        format!("{command} {}", args.join(" "))
-    };
     session.ui.print_either(
+        || rows.iter().map(view).collect(),
         || {
-            let view = |(client, path, is_installed, configured): &ListedClient| {
-                json!({
-                    "client": client.id, "title": client.title, "file": path,
-                    "installed": is_installed, "command": configured.as_ref().map(command),
-                    "switched_off": configured.as_ref().and_then(|one| one.switched_off.as_ref()),
-                })
-            };
-            rows.iter().map(view).collect()
-        },
-        || {
-            let starts = |configured: &ConfiguredServer| match &configured.switched_off {
-                Some(off) => format!("nothing: switched off (`{off}`)"),
-                None => text::line(&command(configured)),
-            };
-            let cells = |(client, path, is_installed, configured): &ListedClient| {
-                let installed = if *is_installed { "yes" } else { "-" };
-                let starts = configured.as_ref().map_or_else(|| "-".to_owned(), starts);
-                [client.id.to_owned(), installed.to_owned(), shown(path), starts]
-            };
             let cells: Vec<_> = rows.iter().map(cells).collect();
             table::render(["CLIENT", "INSTALLED", "FILE", "STARTS"], &cells)
         },
@@ -231,25 +207,31 @@ fn list(directories: &UserDirectories, session: &Session) -> Result<Outcome, Cli
     Ok(Outcome::Ok)
 }
 
-fn configured(
-    client: &ClientRow,
-    directories: &UserDirectories,
-) -> Result<ConfiguredServer, CliError> {
-    let path = client.file(directories);
-    let missing = || {
-        let message =
-            format!("{} is not set up: {} has no entry `{NAME}`", client.title, shown(&path));
-        CliError::new(Outcome::Failed, "not_set_up", message)
-            .hint(format!("moss setup {}", client.id))
+/// A row of the list for programs.
+fn view((client, path, is_installed, configured): &ListedClient) -> Value {
+    let server = configured.as_ref().ok().and_then(Option::as_ref);
+    json!({
+        "client": client.id, "title": client.title, "file": path, "installed": is_installed,
+        "command": server.map(ConfiguredServer::command_line),
+        "set": server.map(ConfiguredServer::set),
+        "elicit": server.map(ConfiguredServer::has_forms),
+        "switched_off": server.and_then(|one| one.switched_off.as_ref()),
+        "error": configured.as_ref().err().map(|error| &error.error.message),
+    })
+}
+
+/// A row of the list for people.
+fn cells((client, path, is_installed, configured): &ListedClient) -> [String; 4] {
+    let installed = if *is_installed { "yes" } else { "-" };
+    let starts = match configured {
+        Ok(None) => "-".to_owned(),
+        Ok(Some(server)) => match &server.switched_off {
+            Some(off) => format!("nothing: switched off (`{off}`)"),
+            None => text::line(&server.command_line()),
+        },
+        Err(error) => format!("not known: {}", text::line(&error.error.message)),
     };
-    let text = file::read(&path)?.ok_or_else(missing)?;
-    let entry = edit::entry(client, &text).map_err(|error| not_edited(&path, &error))?;
-    let entry = entry.ok_or_else(missing)?;
-    let server = client.command(&entry).ok_or_else(|| {
-        let message = format!("the entry `{NAME}` in {} starts no command", shown(&path));
-        CliError::new(Outcome::Failed, "not_set_up", message)
-    })?;
-    Ok(ConfiguredServer { server, switched_off: client.switched_off(&entry) })
+    [client.id.to_owned(), installed.to_owned(), shown(path), starts]
 }
 
 fn switched_off(client: &ClientRow, path: &Path, off: &str) -> CliError {
@@ -307,7 +289,8 @@ async fn agreed(args: &ClientSetupArgs, session: &Session) -> Result<bool, CliEr
 
 fn show(session: &Session, path: &Path, before: Option<&str>, after: Option<&str>) {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let Ok(name) = RelPath::parse(&name) else { return };
+    // Whatever it is called, what a person agrees to is shown.
+    let Ok(name) = RelPath::parse(&name).or_else(|_| RelPath::parse(NAMELESS)) else { return };
     let bytes = |text: Option<&str>| text.map(|text| text.as_bytes().to_vec());
     let (before, after) = (bytes(before), bytes(after));
     let shown_diff = moss_workspace::between(&name, before.as_deref(), after.as_deref());

@@ -5,6 +5,7 @@ use rmcp::service::{RequestContext, RoleServer};
 
 use crate::backend::{ApprovedEffects, ToolBackend, ToolUse, UseReply};
 use crate::fault::CallFault;
+use crate::find_tools::FoundTools;
 use crate::reply::ReplyForm;
 use crate::rounds::{self, CallRound, QuestionRound};
 use crate::server::McpConnection;
@@ -42,12 +43,16 @@ impl McpConnection {
         arguments_json: String,
         context: &RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, CallFault> {
-        let name = &*request.name;
+        let (mut name, mut arguments_json) = (request.name.to_string(), arguments_json);
         let backend = self.backend(&context.peer).await?;
         let set = &self.options.set;
         if set.has_more() && name == find_tools::NAME {
             let tools = listing::all(backend).await?;
-            return Ok(find_tools::call(&arguments_json, &tools, set).into());
+            match find_tools::found(&arguments_json, &tools, set)? {
+                FoundTools::Shown(found) => return Ok(find_tools::result(found).into()),
+                // From here on it is a call of that tool.
+                FoundTools::Called(tool, arguments) => (name, arguments_json) = (tool, arguments),
+            }
         }
         if !matches!(set, ToolSet::Default | ToolSet::All) {
             let tools = listing::all(backend).await?;
@@ -59,7 +64,7 @@ impl McpConnection {
         }
         let has_forms = following::has_forms(context);
         let call = ToolUse {
-            name: name.to_owned(),
+            name,
             arguments_json,
             session_id: self.options.session_id.clone(),
             has_forms,

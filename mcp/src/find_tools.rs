@@ -1,15 +1,17 @@
-//! `find_tools`: the tools that a set does not list, by name and purpose; the schema of one on demand.
+//! `find_tools`: the tools that a set does not list, by name and purpose; the schema of one on demand, and a
+//! call of it: clients give a model the tools that are listed, and no others.
 //!
-//! It is no tool of the catalog: it lists what this front leaves out, and does nothing else.
+//! It is no tool of the catalog: policy and journal know the tool that is called through it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use moss_sdk::deceptive::escaped;
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use crate::fault::CallFault;
-use crate::reply;
 use crate::set::ToolSet;
 use crate::tool_search;
 
@@ -22,63 +24,55 @@ const FOUND_MAX: usize = 50;
 /// What to do where a query finds little.
 const OF_ALL: &str = "without `query` all are returned that tools/list does not have";
 
+/// What a call of it comes to.
+pub(crate) enum FoundTools {
+    /// Tools, as its result has them.
+    Shown(Value),
+    /// A call of another tool: its name, and its arguments as they came.
+    Called(String, String),
+}
+
 /// Describes the tool to clients as the catalog describes others.
 pub(crate) fn definition() -> Tool {
     let description = "Finds tools of moss that are not listed here: all, or those that have most words \
                        of `query` in name and purpose, the best first; with `name`, the schema of that \
-                       tool. It is then called by its name, as any other.";
+                       tool; with `name` and `arguments`, calls it and returns its result.";
     let input = json!({
         "type": "object",
         "properties": {
             "query": { "type": "string", "description": "Words for what it does." },
-            "name": { "type": "string", "description": "The tool whose schema is wanted." },
+            "name": { "type": "string", "description": "The tool that is wanted." },
+            "arguments": { "type": "object", "description": "Calls it with these." },
         },
         "additionalProperties": false,
     });
+    // No member has a type: the result of a tool that is called is its own.
     let output = json!({
         "type": "object",
         "properties": {
-            "tools": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "properties": {
-                        "name": { "type": "string" },
-                        "title": { "type": "string" },
-                        "description": { "type": "string" },
-                        "inputSchema": { "type": "object" },
-                    },
-                    "required": ["name"],
-                },
-            },
-            "omitted": { "type": "integer", "description": "How many more were found." },
-            "note": { "type": "string" },
+            "tools": { "description": "The tools that were found." },
+            "omitted": { "description": "How many more were found." },
         },
-        "required": ["tools", "omitted"],
     });
     let mut tool = Tool::new(NAME, description, object(input));
     tool.title = Some("Find tools".to_owned());
     tool.output_schema = Some(Arc::new(object(output)));
     tool.annotations = Some(ToolAnnotations::from_raw(
         Some("Find tools".to_owned()),
-        Some(true),
+        // Those of all that may be called through it.
         Some(false),
         Some(true),
         Some(false),
+        Some(true),
     ));
     tool
 }
 
-/// Carries a call of it out.
-pub(crate) fn call(arguments_json: &str, tools: &[Tool], set: &ToolSet) -> CallToolResult {
-    match found(arguments_json, tools, set) {
-        Ok(found) => {
-            let mut result = CallToolResult::success(vec![ContentBlock::text(found.to_string())]);
-            result.structured_content = Some(found);
-            result
-        }
-        Err(fault) => reply::of_fault(&fault),
-    }
+/// The result that shows what was found.
+pub(crate) fn result(found: Value) -> CallToolResult {
+    let mut result = CallToolResult::success(vec![ContentBlock::text(found.to_string())]);
+    result.structured_content = Some(found);
+    result
 }
 
 /// A name that a client sent, as a message has it.
@@ -86,40 +80,63 @@ fn shown(name: &str) -> String {
     escaped(&name.chars().take(SHOWN_CHARS_MAX).collect::<String>())
 }
 
-fn found(arguments_json: &str, tools: &[Tool], set: &ToolSet) -> Result<Value, CallFault> {
+/// Reads what a call of it wants.
+///
+/// # Errors
+///
+/// Where its arguments do not fit, or no tool has the name.
+pub(crate) fn found(
+    arguments_json: &str,
+    tools: &[Tool],
+    set: &ToolSet,
+) -> Result<FoundTools, CallFault> {
     let invalid = |message: String| CallFault::new("arguments_invalid", message);
-    let arguments: JsonObject = serde_json::from_str(arguments_json)
+    let given: BTreeMap<String, &RawValue> = serde_json::from_str(arguments_json)
         .map_err(|error| invalid(format!("the arguments are not an object: {error}")))?;
-    let mut texts = [None, None];
-    for (key, value) in &arguments {
-        let place = match key.as_str() {
-            "query" => &mut texts[0],
-            "name" => &mut texts[1],
+    let (mut query, mut name, mut arguments) = (None, None, None);
+    for (key, value) in given {
+        let text = || {
+            serde_json::from_str::<Option<String>>(value.get())
+                .map_err(|_| invalid(format!("/{key}: expected a text")))
+        };
+        match key.as_str() {
+            "query" => query = text()?,
+            "name" => name = text()?,
+            "arguments" => match value.get() {
+                "null" => {}
+                object if object.starts_with('{') => arguments = Some(object.to_owned()),
+                _ => return Err(invalid("/arguments: expected an object".to_owned())),
+            },
             other => {
                 return Err(invalid(format!(
-                    "there is no parameter `{}`: give query or name",
+                    "there is no parameter `{}`: give query, or name, or name and arguments",
                     shown(other)
                 )));
             }
-        };
-        *place = match value {
-            Value::Null => None,
-            Value::String(text) => Some(text.as_str()),
-            _ => return Err(invalid(format!("/{key}: expected a text"))),
-        };
+        }
     }
-    let [query, name] = texts;
     if let Some(name) = name {
         let tool = tools.iter().find(|tool| tool.name == name).ok_or_else(|| {
-            CallFault::new("not_found", format!("there is no tool `{}`", shown(name)))
+            CallFault::new("not_found", format!("there is no tool `{}`", shown(&name)))
                 .hint("call find_tools without arguments for the names of all")
         })?;
-        return Ok(json!({ "tools": [tool], "omitted": 0 }));
+        return Ok(match arguments {
+            Some(arguments) => FoundTools::Called(name, arguments),
+            None => FoundTools::Shown(json!({ "tools": [tool], "omitted": 0 })),
+        });
     }
-    let words = tool_search::words_of(query.unwrap_or_default());
+    if arguments.is_some() {
+        return Err(invalid("/arguments are those of the tool in `name`: give it, too".to_owned()));
+    }
+    Ok(FoundTools::Shown(searched(&query.unwrap_or_default(), tools, set)))
+}
+
+/// The tools that a query finds; those that are not listed, where it has no words.
+fn searched(query: &str, tools: &[Tool], set: &ToolSet) -> Value {
+    let words = tool_search::words_of(query);
     if words.is_empty() {
         let unlisted: Vec<&Tool> = tools.iter().filter(|tool| !set.lists(tool)).collect();
-        return Ok(lines(&unlisted));
+        return lines(&unlisted);
     }
     // What is listed is known already; a search may mean it all the same.
     let fitting = tool_search::fitting(tools, &words);
@@ -129,7 +146,7 @@ fn found(arguments_json: &str, tools: &[Tool], set: &ToolSet) -> Result<Value, C
     } else if fitting.words_found * 2 <= words.len() {
         found["note"] = format!("no tool has most of these words: {OF_ALL}").into();
     }
-    Ok(found)
+    found
 }
 
 /// The tools as results have them, as far as one has room for them.

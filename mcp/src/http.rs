@@ -49,6 +49,8 @@ use crate::lines::LINE_BYTES_MAX;
 use crate::server::{McpOptions, McpServer};
 use crate::set::ToolSet;
 
+/// The header that names one of several workspaces by its root directory.
+const WORKSPACE_HEADER: &str = "Moss-Workspace";
 /// The path of the default set; other sets are beneath it.
 const PATH: &str = "/mcp";
 /// How long a connection may rest between two requests, and a request take to send its head.
@@ -65,12 +67,16 @@ type FrontResponse = Response<BoxBody<Bytes, Infallible>>;
 
 /// Who lets clients in, for one connection.
 pub trait HttpDoor: fmt::Debug + Send + Sync {
-    /// Finds who shows a credential.
+    /// Finds who shows a credential, for the workspace that the request names, if it names one.
     ///
     /// # Errors
     ///
-    /// Why nobody comes in with it, and what to do instead.
-    fn admit(&self, credential: Option<&str>) -> Result<HttpCaller, NotAdmitted>;
+    /// Why nobody comes in with them, and what to do instead.
+    fn admit(
+        &self,
+        credential: Option<&str>,
+        workspace: Option<&str>,
+    ) -> Result<HttpCaller, NotAdmitted>;
 
     /// Finds a set of tools by its name.
     fn tool_set(&self, name: &str) -> Option<ToolSet>;
@@ -87,6 +93,8 @@ pub trait HttpDoor: fmt::Debug + Send + Sync {
 pub struct HttpCaller {
     /// Distinguishes one from another: sessions belong to it.
     pub name: String,
+    /// The workspace that it works in: a session stays in one.
+    pub workspace: String,
     /// Opens the workspace on behalf of the caller.
     pub opener: Arc<dyn BackendOpener>,
 }
@@ -98,6 +106,8 @@ pub enum NotAdmitted {
     Unknown(String),
     /// There is no room for the caller.
     Full(String),
+    /// The workspace that the request names is not served.
+    UnknownWorkspace(String),
 }
 
 /// The server behind a port.
@@ -197,9 +207,11 @@ impl FrontState {
     ) -> Result<FrontResponse, HttpRefusal> {
         self.names.check(request.uri(), request.headers())?;
         // Who shows no credential does not learn what there is.
-        let caller = door.admit(bearer(request.headers())).map_err(HttpRefusal::not_admitted)?;
+        let (credential, workspace) = (bearer(request.headers()), workspace(request.headers())?);
+        let caller = door.admit(credential, workspace).map_err(HttpRefusal::not_admitted)?;
         let set = tool_set(request.uri().path(), door)?;
-        let owner = SessionOwner { caller: caller.name, set: set.name().to_owned() };
+        let (caller, workspace, opener) = (caller.name, caller.workspace, caller.opener);
+        let owner = SessionOwner { caller, workspace, set: set.name().to_owned() };
         let responses = self.responses.of(&owner.caller);
         let AdmittedRequest { request, mut guard, opens } = self.admit(request, &owner).await?;
         let options = match opens {
@@ -210,7 +222,7 @@ impl FrontState {
             }
         };
         let options = options.map_err(HttpRefusal::broken)?;
-        let server = McpServer::new(caller.opener, options);
+        let server = McpServer::new(opener, options);
         #[cfg(feature = "fixtures")]
         let server = crate::fixtures::ScriptedServer::new(server, door.fixtures());
         let service = StreamableHttpService::new(
@@ -264,6 +276,10 @@ impl FrontState {
             (None, Some(_)) if opens => guard.opens(self.sessions.reserve(owner).await?),
             _ => {}
         }
+        // What opens a session is kept as long as that.
+        if request_id(&message).is_some() && !opens {
+            parts.extensions.insert(guard.hold());
+        }
         // rmcp reads the message once more: the arguments of a call go past it.
         parts.extensions.extend(taken_arguments(&mut message));
         let text = serde_json::to_vec(&*message).map_err(HttpRefusal::broken)?;
@@ -277,6 +293,16 @@ impl FrontState {
 fn bearer(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+/// The workspace that a request names.
+fn workspace(headers: &HeaderMap) -> Result<Option<&str>, HttpRefusal> {
+    let named = headers.get(WORKSPACE_HEADER).map(|root| std::str::from_utf8(root.as_bytes()));
+    let not_a_path = |error: std::str::Utf8Error| {
+        let message = format!("{WORKSPACE_HEADER} is no path: {error}");
+        HttpRefusal::new(StatusCode::BAD_REQUEST, message)
+    };
+    named.transpose().map_err(not_a_path)
 }
 
 /// Which set a path means.

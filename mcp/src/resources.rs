@@ -41,8 +41,12 @@ const LISTED_MAX: usize = 1_000;
 const TEXT_BYTES_MAX: usize = 2 * 1024 * 1024;
 /// Most calls that one resource takes.
 const CALLS_MAX: usize = 200;
-/// How many changes are looked at: as many as one call shows.
+/// How many changes are completed: as many as one call shows.
 const CHANGES_MAX: u64 = 100;
+/// How often a file is read that changes meanwhile.
+const READS_MAX: usize = 2;
+/// The code of a line behind the end of a file.
+const OUT_OF_RANGE: &str = "out_of_range";
 
 /// The tools that resources are read by.
 const READ: &str = "read_file";
@@ -238,25 +242,47 @@ fn written(artifact: &CommandArtifact) -> Option<Resource> {
     Some(resource.with_size(artifact.size_bytes))
 }
 
-/// What a file holds: of a text all of it, put together out of as many calls as it takes.
+/// What a file holds at one moment.
 async fn file(reader: &impl ResourceReader, path: &str) -> Result<FileContent, CallFault> {
+    for _ in 0..READS_MAX {
+        if let Some(content) = whole(reader, path).await? {
+            return Ok(content);
+        }
+    }
+    let message = format!("{path} changed each time while it was read");
+    Err(CallFault::new("conflict", message).hint("read it again once nothing writes to it"))
+}
+
+/// What a file holds: of a text all of it, put together out of as many calls as it takes; none where it changed
+/// between two of them.
+async fn whole(reader: &impl ResourceReader, path: &str) -> Result<Option<FileContent>, CallFault> {
     let too_long = || {
         CallFault::new("too_large", format!("{path} is too long for a resource"))
             .hint("read it in parts with the tool read_file")
     };
     let mut text = String::new();
     let mut next = json!({ "path": path });
+    let mut begun = None;
     for _ in 0..CALLS_MAX {
-        let (read, shown) = reader.shown(READ, next).await?;
+        let (read, shown) = match reader.shown(READ, next).await {
+            Err(fault) if fault.code == OUT_OF_RANGE && begun.is_some() => return Ok(None),
+            shown => shown?,
+        };
+        let hash = read["hash"].clone();
+        if *begun.get_or_insert_with(|| hash.clone()) != hash {
+            return Ok(None);
+        }
         let image = shown.into_iter().find_map(|part| match part {
             ContentPart::Image(image) => Some(image),
             _ => None,
         });
         if let Some(image) = image {
-            return Ok(FileContent::Image(image));
+            return Ok(Some(FileContent::Image(image)));
         }
         let cut = read["cut_lines"].as_array().is_some_and(|lines| !lines.is_empty());
         let content = read["content"].as_str().unwrap_or_default();
+        // Where ends of both kinds are mixed, no call says which line has which.
+        let line_end = if read["line_ending"] == "crlf" { "\r\n" } else { "\n" };
         if cut || text.len() + content.len() > TEXT_BYTES_MAX {
             return Err(too_long());
         }
@@ -264,16 +290,16 @@ async fn file(reader: &impl ResourceReader, path: &str) -> Result<FileContent, C
             for line in content.split('\n') {
                 // Behind its number and a tab.
                 text.push_str(line.split_once('\t').map_or("", |(_, line)| line));
-                text.push('\n');
+                text.push_str(line_end);
             }
         }
         match read["next_line"].as_u64() {
             Some(line) => next = json!({ "path": path, "startLine": line }),
             None => {
                 if read["final_newline"] == false {
-                    text.pop();
+                    text.truncate(text.len().saturating_sub(line_end.len()));
                 }
-                return Ok(FileContent::Text(text));
+                return Ok(Some(FileContent::Text(text)));
             }
         }
     }
@@ -289,10 +315,10 @@ async fn changes(reader: &impl ResourceReader) -> Result<Vec<Value>, CallFault> 
 }
 
 async fn change(reader: &impl ResourceReader, number: u64) -> Result<String, CallFault> {
-    let changes = changes(reader).await?;
-    let found = changes.iter().find(|change| change["history"] == number);
+    let shown = reader.output(SHOW_CHANGES, json!({ "history": number })).await?;
+    let found = shown["changes"].get(0).filter(|change| change["history"] == number);
     found.map(ToString::to_string).ok_or_else(|| {
-        let message = format!("there is no change {number} among the last {CHANGES_MAX}");
+        let message = format!("there is no change {number}, or it is kept no longer");
         CallFault::new("not_found", message).hint("diff_history shows the last ones")
     })
 }
@@ -367,7 +393,15 @@ mod tests {
     }
 
     /// A file of so many lines, read in parts.
-    struct NumberedFile(Vec<&'static str>, usize, bool);
+    #[derive(Default)]
+    struct NumberedFile {
+        lines: Vec<&'static str>,
+        part: usize,
+        final_newline: bool,
+        is_crlf: bool,
+        /// How often it changes: each time that it is read from its beginning.
+        changes: std::sync::Mutex<usize>,
+    }
 
     impl ResourceReader for NumberedFile {
         fn has(&self, _: &str) -> bool {
@@ -384,14 +418,18 @@ mod tests {
             arguments: Value,
         ) -> Result<(Value, Vec<ContentPart>), CallFault> {
             assert_eq!(tool, "read_file");
-            let Self(lines, part, final_newline) = self;
+            let Self { lines, part, final_newline, is_crlf, changes } = self;
             let start = arguments["startLine"].as_u64().unwrap_or(1);
+            let mut left = changes.lock().unwrap();
+            let hash = *left;
+            *left = left.saturating_sub(usize::from(start == 1));
             let first = usize::try_from(start).unwrap() - 1;
             let shown = lines.iter().enumerate().skip(first).take(*part);
             let shown: Vec<_> = shown.map(|(at, line)| format!("{:6}\t{line}", at + 1)).collect();
             let end = first + shown.len();
             let mut output = json!({
-                "content": shown.join("\n"), "final_newline": final_newline,
+                "content": shown.join("\n"), "final_newline": final_newline, "hash": hash,
+                "line_ending": if *is_crlf { "crlf" } else { "lf" },
                 "start_line": if lines.is_empty() { 0 } else { start },
             });
             if end < lines.len() {
@@ -404,7 +442,7 @@ mod tests {
     #[tokio::test]
     async fn a_path_that_is_longer_than_any_pattern_is_not_completed() {
         // It has no tool that searches: a search would be seen.
-        let reader = NumberedFile(Vec::new(), 1, true);
+        let reader = NumberedFile::default();
         let begun = "a".repeat(PATTERN_BYTES_MAX + 1);
         let completed = complete(&reader, FILE_TEMPLATE, &begun).await;
         assert_eq!(completed.unwrap(), [""; 0]);
@@ -418,11 +456,31 @@ mod tests {
             (vec![""], 1, true, "\n"),
             (vec![], 1, true, ""),
         ] {
-            let lines = NumberedFile(lines, part, final_newline);
-            let read = file(&lines, "a").await.unwrap();
-            assert_eq!(read, FileContent::Text(expected.to_owned()));
+            for is_crlf in [false, true] {
+                let lines = lines.clone();
+                let lines =
+                    NumberedFile { lines, part, final_newline, is_crlf, ..Default::default() };
+                let expected =
+                    if is_crlf { expected.replace('\n', "\r\n") } else { expected.into() };
+                assert_eq!(file(&lines, "a").await.unwrap(), FileContent::Text(expected));
+            }
         }
-        let endless = NumberedFile(vec!["x"; CALLS_MAX + 1], 1, true);
+        let lines = vec!["x"; CALLS_MAX + 1];
+        let endless = NumberedFile { lines, part: 1, ..Default::default() };
         assert_eq!(file(&endless, "a").await.unwrap_err().code, "too_large");
+    }
+
+    #[tokio::test]
+    async fn a_file_that_changes_while_it_is_read_is_read_once_more_and_no_mix_is_returned() {
+        let lines = || vec!["a", "b", "c"];
+        for (times, expected) in [(1, Ok("a\nb\nc\n")), (2, Err("conflict"))] {
+            let changes = times.into();
+            let (part, final_newline) = (1, true);
+            let changing =
+                NumberedFile { lines: lines(), part, final_newline, changes, is_crlf: false };
+            let read = file(&changing, "a").await;
+            let expected = expected.map(|text| FileContent::Text(text.to_owned()));
+            assert_eq!(read.map_err(|fault| fault.code), expected.map_err(ToOwned::to_owned));
+        }
     }
 }

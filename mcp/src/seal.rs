@@ -67,7 +67,7 @@ impl StateSeal {
     }
 
     /// Seals which digests were asked about in a call, which `call` names exactly. None where there are
-    /// too many of them.
+    /// too many of them, or too many states were used: it could not be opened.
     pub(crate) fn seal(&self, asked: &AskedEffects, call: &[&str]) -> Option<String> {
         let mut mark = [0; 16];
         getrandom::fill(&mut mark).ok()?;
@@ -75,6 +75,11 @@ impl StateSeal {
         if asked.digests.len() > DIGESTS_MAX || !asked.digests.iter().all(is_digest) {
             return None;
         }
+        let used = self.unexpired();
+        if used.len() >= USED_MAX {
+            return None;
+        }
+        drop(used);
         let expires_ms = (self.begun.elapsed() + VALID_FOR).as_millis();
         let mark = u128::from_le_bytes(mark);
         let (digests, offer) = (asked.digests.join(","), u8::from(asked.offers_session));
@@ -128,14 +133,20 @@ impl StateSeal {
     }
 
     fn spend(&self, mark: &str, expires: Duration) -> Result<(), BrokenSeal> {
-        let now = self.begun.elapsed();
-        let mut used = self.lock();
-        used.retain(|_, expires| *expires > now);
-        if expires <= now || used.len() >= USED_MAX || used.contains_key(mark) {
+        let mut used = self.unexpired();
+        if expires <= self.begun.elapsed() || used.len() >= USED_MAX || used.contains_key(mark) {
             return Err(BrokenSeal::Spent);
         }
         used.insert(mark.to_owned(), expires);
         Ok(())
+    }
+
+    /// The states that were used and could be opened once more by their time.
+    fn unexpired(&self) -> MutexGuard<'_, HashMap<String, Duration>> {
+        let now = self.begun.elapsed();
+        let mut used = self.lock();
+        used.retain(|_, expires| *expires > now);
+        used
     }
 
     fn lock(&self) -> MutexGuard<'_, HashMap<String, Duration>> {
@@ -218,6 +229,19 @@ mod tests {
         seal.begun = earlier;
         assert_eq!(seal.look(&state, &CALL), Err(BrokenSeal::Spent));
         assert_eq!(seal.open(&state, &CALL), Err(BrokenSeal::Spent));
+    }
+
+    #[test]
+    fn nothing_is_sealed_that_could_not_be_opened() {
+        let seal = StateSeal::new().unwrap();
+        for _ in 0..USED_MAX {
+            let state = seal.seal(&asked(&["0a"]), &CALL).unwrap();
+            seal.open(&state, &CALL).unwrap();
+        }
+        assert_eq!(seal.seal(&asked(&["0a"]), &CALL), None);
+        // They expire.
+        seal.lock().values_mut().for_each(|expires| *expires = Duration::ZERO);
+        assert!(seal.seal(&asked(&["0a"]), &CALL).is_some());
     }
 
     #[test]

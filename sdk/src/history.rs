@@ -15,6 +15,8 @@ use crate::path::RelPath;
 pub struct PastQuery {
     /// Only changes of this file, by any of its names; none for all changes.
     pub path: Option<RelPath>,
+    /// Only the change with this number; none for all changes.
+    pub number: Option<u64>,
     /// Most changes to return, the newest first.
     pub changes_max: usize,
     /// Most bytes of diff over all of them.
@@ -128,4 +130,13 @@ pub struct RecalledContent {
     pub hash: ContentHash,
     /// What it was; none where it is no longer kept.
     pub content: Option<Content>,
+}
+
+// === impl PastQuery ===
+
+impl PastQuery {
+    /// Asks for so many of the newest changes, of all files and without their diffs.
+    pub fn newest(changes_max: usize) -> Self {
+        Self { path: None, number: None, changes_max, diff_bytes_max: 0 }
+    }
 }

@@ -240,9 +240,9 @@ impl Host for MemoryHost {
     }
 
     fn past(&self, query: PastQuery) -> BoxFuture<'_, Result<Past, ToolError>> {
-        let concerned = |change: &PastChange| match &query.path {
-            Some(path) => change.files.iter().any(|file| file.path == *path),
-            None => true,
+        let concerned = |change: &PastChange| {
+            let has = |path: &RelPath| change.files.iter().any(|file| file.path == *path);
+            query.path.as_ref().is_none_or(has) && query.number.is_none_or(|n| n == change.number)
         };
         let mut changes: Vec<_> = self.state().past.iter().rev().cloned().collect();
         changes.retain(concerned);

@@ -33,8 +33,9 @@ struct OpenDoor {
 }
 
 impl HttpDoor for OpenDoor {
-    fn admit(&self, _: Option<&str>) -> Result<HttpCaller, NotAdmitted> {
-        Ok(HttpCaller { name: "suite".to_owned(), opener: Arc::new(self.opener.clone()) })
+    fn admit(&self, _: Option<&str>, _: Option<&str>) -> Result<HttpCaller, NotAdmitted> {
+        let (name, workspace) = ("suite".to_owned(), String::new());
+        Ok(HttpCaller { name, workspace, opener: Arc::new(self.opener.clone()) })
     }
 
     fn tool_set(&self, name: &str) -> Option<ToolSet> {

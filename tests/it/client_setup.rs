@@ -1,11 +1,15 @@
 //! `moss setup`: into a client's configuration, checked, and out again byte for byte.
 
+#[path = "../../cli/src/setup/edit/tests/files.rs"]
+mod files;
+
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
 use serde_json::{Value, json};
 
+use self::files::FILES;
 use crate::harness::{Ended, Site, binary};
 use crate::terminal::Terminal;
 
@@ -86,6 +90,41 @@ fn what_is_configured_starts_and_a_tool_works() {
 }
 
 #[test]
+fn a_set_without_the_usual_tool_is_checked_with_another_one_or_none() {
+    let site = Site::new();
+    site.config(
+        "[tool_sets]\nlooks = [\"read_file\", \"get_project_structure\"]\nreads = [\"read_file\"]\n",
+    );
+    for (set, tools, called) in
+        [("looks", 2, json!("get_project_structure")), ("reads", 1, Value::Null)]
+    {
+        done(&site, &["setup", "codex", "--yes", "--set", set]);
+        let report: Value =
+            serde_json::from_str(&done(&site, &["setup", "codex", "--check", "--json"])).unwrap();
+        assert_eq!((&report["tools"], &report["called"]), (&json!(tools), &called), "{report}");
+        let said = done(&site, &["setup", "codex", "--check"]);
+        assert_eq!(said.contains("none was called"), called.is_null(), "{said}");
+    }
+}
+
+#[test]
+fn a_server_is_checked_in_the_directory_that_its_entry_names() {
+    let site = Site::new();
+    done(&site, &["setup", "gemini", "--yes"]);
+    let path = file(&site, "gemini");
+    let entry = std::fs::read_to_string(&path).unwrap();
+    let check = |cwd: &Path| {
+        let cwd = format!("\"cwd\": {},\n      \"args\"", json!(cwd));
+        put(&path, &entry.replacen("\"args\"", &cwd, 1));
+        done(&site, &["setup", "gemini", "--check"])
+    };
+    let at_home = check(&site.outside("home"));
+    assert!(at_home.contains("there is no project here"), "{at_home}");
+    let in_project = check(&site.workspace());
+    assert!(in_project.contains("list_directory works"), "{in_project}");
+}
+
+#[test]
 fn undo_restores_every_byte_of_every_client_also_after_a_second_setup() {
     let site = Site::new();
     let entry = "{ \"moss\": { \"command\": \"x\", \"args\": [] , \"timeout\":5 } }";
@@ -106,7 +145,8 @@ fn undo_restores_every_byte_of_every_client_also_after_a_second_setup() {
         ("goose", "extensions:\n  # none\n  a:\n    enabled: true".to_owned()),
     ];
     assert_eq!(files.len(), CLIENTS.len());
-    for (client, before) in &files {
+    let files = files.iter().map(|(client, before)| (*client, before.as_str()));
+    for (client, before) in files.chain(FILES.iter().map(|(client, _, text)| (*client, *text))) {
         let path = file(&site, client);
         put(&path, before);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
@@ -116,7 +156,7 @@ fn undo_restores_every_byte_of_every_client_also_after_a_second_setup() {
         assert!(text.contains("--elicit"), "{client}: {text}");
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
         done(&site, &["setup", client, "--undo", "--yes"]);
-        assert_eq!(&std::fs::read_to_string(&path).unwrap(), before, "{client}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), before, "{client}");
         assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o640);
     }
 }
@@ -542,6 +582,52 @@ fn an_entry_that_is_switched_off_is_reported_as_such() {
     let listed: Value = serde_json::from_str(&done(&site, &["setup", "--list", "--json"])).unwrap();
     let codex = listed.as_array().unwrap().iter().find(|one| one["client"] == "codex").unwrap();
     assert_eq!(codex["switched_off"], "enabled = false");
+}
+
+#[test]
+fn a_list_has_the_set_and_the_forms_of_each_and_says_which_file_cannot_be_read() {
+    let site = Site::new();
+    done(&site, &["setup", "codex", "--yes", "--set", "all", "--elicit"]);
+    done(&site, &["setup", "zed", "--yes"]);
+    put(&file(&site, "cursor"), "{ not json");
+    put(
+        &file(&site, "gemini"),
+        "{ \"mcpServers\": { \"moss\": { \"url\": \"https://x.example\" } } }",
+    );
+    let listed: Value = serde_json::from_str(&done(&site, &["setup", "--list", "--json"])).unwrap();
+    let row = |client: &str| {
+        listed.as_array().unwrap().iter().find(|one| one["client"] == client).unwrap().clone()
+    };
+    for (client, set, elicit) in [
+        ("codex", json!("all"), json!(true)),
+        ("zed", json!("default"), json!(false)),
+        ("qwen", Value::Null, Value::Null),
+        ("cursor", Value::Null, Value::Null),
+    ] {
+        let row = row(client);
+        assert_eq!((&row["set"], &row["elicit"]), (&set, &elicit), "{row}");
+        assert_eq!(row["error"].is_null(), client != "cursor", "{row}");
+    }
+    assert!(row("cursor")["error"].as_str().unwrap().contains("not JSON"), "{listed}");
+    let shown = done(&site, &["setup", "--list"]);
+    let line = |client: &str| shown.lines().find(|line| line.starts_with(client)).unwrap();
+    assert!(line("cursor").contains("not known: "), "{shown}");
+    assert!(line("gemini").contains("starts no command"), "{shown}");
+    assert!(line("qwen").trim_end().ends_with(" -"), "{shown}");
+}
+
+#[test]
+fn what_changes_is_shown_whatever_the_file_is_called() {
+    let site = Site::new();
+    for name in ["a\u{1b}b.json", "tab\there.json", "plain.json"] {
+        let path = site.outside(name);
+        let mut command = site.command(["setup", "cline"]);
+        command.env("CLINE_MCP_SETTINGS_PATH", &path);
+        let ended = Ended::of(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+        assert_eq!(ended.code, Some(4), "{ended:?}");
+        assert!(ended.stderr.contains("+    \"moss\": {"), "{name:?}: {ended:?}");
+        assert!(!ended.stderr.contains("a\u{1b}b"), "{ended:?}");
+    }
 }
 
 #[test]

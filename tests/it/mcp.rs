@@ -185,6 +185,14 @@ fn tools_that_the_default_set_leaves_out_are_found_and_called() {
     let edited = client.call("insert_line", edit);
     assert_ne!(edited["isError"], true, "{edited}");
     assert_eq!(site.read("a.txt"), "zero\none\ntwo\n");
+    let edit = json!({ "path": "a.txt", "line": 1, "content": "minus one" });
+    let through = json!({ "name": "insert_line", "arguments": edit });
+    let edited = client.call("find_tools", through);
+    assert_ne!(edited["isError"], true, "{edited}");
+    assert_eq!(site.read("a.txt"), "minus one\nzero\none\ntwo\n");
+    drop(client);
+    // The journal has the tool that was called.
+    assert!(records(&site).iter().all(|record| record["tool"] != "find_tools"));
 }
 
 #[test]
@@ -365,12 +373,15 @@ fn the_official_client_in_python_works_with_a_session_and_without() {
         ("cancel", false, "without a decision"),
         // Over HTTP no form decides about an effect.
         ("http", true, "confirmation_required"),
+        ("http_decline", false, "confirmation_required"),
+        ("http_cancel", false, "confirmation_required"),
     ] {
         let seen = &report[way];
         assert_eq!(seen["read"], session["read"], "{report}");
         assert_eq!(seen["answered"], answered, "{way}: {report}");
         assert!(seen["edited"].as_str().unwrap().contains(part), "{way}: {report}");
-        assert_eq!(seen["forms"], if way == "http" { 1 } else { 2 }, "{way}: {report}");
+        let forms = if way.starts_with("http") { 1 } else { 2 };
+        assert_eq!(seen["forms"], forms, "{way}: {report}");
     }
     assert!(!site.has("c.txt") && !remote.has("c.txt"));
     daemon.stop();

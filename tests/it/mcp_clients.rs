@@ -1,15 +1,51 @@
-//! The official client for Node.js and the Inspector's command line, as people have them: over HTTP and
+//! The official client for Node.js, the Inspector's command line and rmcp's client, as people have them: over HTTP and
 //! over standard input and output, with forms that are accepted, declined and closed.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
 
+use rmcp::handler::client::ClientHandler;
+use rmcp::model::{
+    CallToolRequestParams, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult,
+    ElicitationAction, ErrorData,
+};
+use rmcp::service::{RequestContext, RoleClient, ServiceExt as _};
 use serde_json::{Value, json};
+use tokio::net::unix::pipe;
 
 use crate::harness::{Ended, Site, binary};
 use crate::mcp::over_http::port;
 use crate::remote::Certificates;
 use crate::tokens;
+
+/// A person at rmcp's client who does the same with every form.
+struct FormPerson {
+    action: ElicitationAction,
+    shown: Arc<Mutex<Vec<String>>>,
+}
+
+impl ClientHandler for FormPerson {
+    fn get_info(&self) -> ClientConfig {
+        let mut info = ClientConfig::default();
+        info.capabilities = ClientCapabilities::builder().enable_elicitation().build();
+        info
+    }
+
+    async fn create_elicitation(
+        &self,
+        request: ElicitRequestParams,
+        _: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        if let ElicitRequestParams::FormElicitationParams { message, .. } = request {
+            self.shown.lock().unwrap().push(message);
+        }
+        let mut result = ElicitResult::new(self.action.clone());
+        result.content =
+            (self.action == ElicitationAction::Accept).then(|| json!({ "decision": "allow_once" }));
+        Ok(result)
+    }
+}
 
 /// An image of no more than its header.
 const GIF: &[u8] = b"GIF89a\x01\0\x01\0\0\0\0";
@@ -66,6 +102,8 @@ fn check(seen: &Value, revision: &str) {
     assert_eq!((&image["type"], &image["mimeType"]), (&json!("image"), &json!("image/gif")));
     assert_eq!(seen["missing"]["isError"], true, "{seen}");
     assert!(seen["unknown"].to_string().contains("no_such_tool"), "{seen}");
+    assert!(!tools.contains(&json!("todo")), "{seen}");
+    assert!(seen["through"]["structuredContent"]["items"].is_array(), "{seen}");
     assert_eq!(seen["resource"]["contents"][0]["text"], "one\ntwo\n", "{seen}");
 }
 
@@ -76,16 +114,43 @@ fn the_official_client_in_node_works_over_http_with_a_session_and_without() {
     let token = tokens::create(&site, "editor");
     let daemon = site.serve();
     let url = format!("http://127.0.0.1:{}/mcp", port(&daemon));
-    for (mode, revision) in [("session", "2025-11-25"), ("newest", "2026-07-28")] {
-        let seen = seen(&site, mode, "accept", &["http", &url, &token]);
-        check(&seen, revision);
-        // Over HTTP no form of a client decides about an effect; a question of a tool is one.
-        assert_eq!(seen["forms"], json!(["Tabs?"]), "{seen}");
-        assert_eq!(seen["clarified"]["structuredContent"]["answer"], "tabs", "{seen}");
-        assert!(seen["created"].to_string().contains("confirmation_required"), "{seen}");
-        assert!(!site.has("new.txt"));
+    for (mode, revision) in
+        [("session", "2025-11-25"), ("newest", "2026-07-28"), ("older", "2025-11-25")]
+    {
+        for form in ["accept", "decline", "cancel"] {
+            let seen = seen(&site, mode, form, &["http", &url, &token]);
+            check(&seen, revision);
+            // Over HTTP no form of a client decides about an effect; a question of a tool is one.
+            assert_eq!(seen["forms"], json!(["Tabs?"]), "{mode} {form}: {seen}");
+            let clarified = &seen["clarified"]["structuredContent"];
+            assert_eq!(clarified["answered"], form == "accept", "{mode} {form}: {seen}");
+            let said = if form == "accept" { json!("tabs") } else { Value::Null };
+            assert_eq!(clarified["answer"], said, "{mode} {form}: {seen}");
+            let created = seen["created"].to_string();
+            assert!(created.contains("confirmation_required"), "{mode} {form}: {seen}");
+            assert!(!site.has("new.txt"));
+        }
     }
     daemon.stop();
+}
+
+#[test]
+fn a_form_of_an_official_client_that_nobody_replies_to_ends_with_its_question() {
+    for mode in ["session", "older"] {
+        let site = site();
+        site.config("[confirmations]\nexpiry_ms = 300\n");
+        let daemon = site.serve();
+        let (moss, workspace) = (binary(), site.workspace());
+        let (moss, workspace) = (moss.to_str().unwrap(), workspace.to_str().unwrap());
+        let seen = seen(&site, mode, "silent", &["stdio", moss, workspace, "--elicit"]);
+        check(&seen, "2025-11-25");
+        assert_eq!(seen["forms"].as_array().unwrap().len(), 2, "{mode}: {seen}");
+        assert_eq!(seen["created"]["isError"], true, "{mode}: {seen}");
+        let created = seen["created"].to_string();
+        assert!(created.contains("nobody decided the confirmation in time"), "{mode}: {seen}");
+        assert!(!site.has("new.txt"));
+        daemon.stop();
+    }
 }
 
 #[test]
@@ -115,19 +180,7 @@ fn a_client_gets_in_over_tls_where_it_trusts_the_authority() {
 }
 
 #[test]
-fn the_older_sdk_works_over_http_and_standard_input_with_every_answer() {
-    let mut site = site();
-    site.argument("--mcp").argument("127.0.0.1:0");
-    let token = tokens::create(&site, "editor");
-    let daemon = site.serve();
-    let url = format!("http://127.0.0.1:{}/mcp", port(&daemon));
-    let over_http = seen(&site, "older", "accept", &["http", &url, &token]);
-    check(&over_http, "2025-11-25");
-    // A question of a tool is a form there, too; a decision is not.
-    assert_eq!(over_http["forms"], json!(["Tabs?"]), "{over_http}");
-    assert_eq!(over_http["clarified"]["structuredContent"]["answer"], "tabs", "{over_http}");
-    assert!(over_http["created"].to_string().contains("confirmation_required"), "{over_http}");
-    daemon.stop();
+fn the_older_sdk_works_over_standard_input_with_every_answer() {
     for (form, is_enabled, is_created, forms) in [
         ("accept", true, true, 2),
         ("decline", true, false, 2),
@@ -209,4 +262,39 @@ fn the_inspector_lists_and_calls_over_http_and_standard_input() {
         assert!(prompts.to_string().contains("moss_notes"), "{prompts}");
     }
     daemon.stop();
+}
+
+#[tokio::test]
+async fn the_client_of_rmcp_works_over_standard_input_with_every_answer() {
+    for (action, part) in [
+        (ElicitationAction::Accept, ""),
+        (ElicitationAction::Decline, "denied_by_person"),
+        (ElicitationAction::Cancel, "without a decision"),
+    ] {
+        let site = site();
+        let mut command = site.command(["mcp", "--elicit"]);
+        let mut moss = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let output = pipe::Receiver::from_owned_fd(moss.stdout.take().unwrap().into()).unwrap();
+        let input = pipe::Sender::from_owned_fd(moss.stdin.take().unwrap().into()).unwrap();
+        let shown = Arc::new(Mutex::default());
+        let person = FormPerson { action: action.clone(), shown: Arc::clone(&shown) };
+        let client = person.serve((output, input)).await.unwrap();
+        assert_eq!(client.list_all_tools().await.unwrap().len(), 17);
+        let call = async |name: &'static str, arguments: Value| {
+            let arguments = arguments.as_object().cloned().unwrap();
+            let call = CallToolRequestParams::new(name).with_arguments(arguments);
+            client.call_tool(call).await.unwrap()
+        };
+        let read = call("read_file", json!({ "path": "a.txt" })).await;
+        assert_eq!(read.structured_content.unwrap()["total_lines"], 2);
+        let created = call("create_file", json!({ "path": "new.txt", "content": "new\n" })).await;
+        let is_created = action == ElicitationAction::Accept;
+        assert_eq!(created.is_error, Some(!is_created), "{created:?}");
+        assert!(serde_json::to_string(&created.content).unwrap().contains(part), "{created:?}");
+        assert_eq!(site.has("new.txt"), is_created);
+        assert_eq!(shown.lock().unwrap().len(), 1);
+        client.cancel().await.unwrap();
+        // Its input has ended.
+        assert_eq!(moss.wait().unwrap().code(), Some(0));
+    }
 }

@@ -1,10 +1,17 @@
 //! Confirmations of clients that speak MCP: by approvers of moss, and by forms where the person enabled
 //! them.
 
+use std::io::{Read as _, Write as _};
+use std::net::Shutdown;
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use crate::harness::{Site, until};
+use crate::harness::{Daemon, Site, until};
 use crate::journal::records;
 use crate::mcp::client::{McpClient, text};
 
@@ -156,6 +163,59 @@ fn forms_decide_where_the_person_enabled_them() {
             daemon.stop();
         }
     }
+}
+
+/// Passes connections on to a daemon. Once `cut` is set, each ends with the next that its client sends, which gets
+/// no response.
+fn relay(from: &Path, to: PathBuf, cut: &Arc<AtomicBool>) {
+    let listener = UnixListener::bind(from).unwrap();
+    let cut = Arc::clone(cut);
+    std::thread::spawn(move || {
+        for client in listener.incoming() {
+            let (mut client, mut daemon) = (client.unwrap(), UnixStream::connect(&to).unwrap());
+            let (mut back, mut responses) =
+                (client.try_clone().unwrap(), daemon.try_clone().unwrap());
+            std::thread::spawn(move || std::io::copy(&mut responses, &mut back));
+            let cut = Arc::clone(&cut);
+            std::thread::spawn(move || {
+                let mut piece = [0; 1 << 16];
+                while let Ok(count @ 1..) = client.read(&mut piece) {
+                    if cut.load(Ordering::SeqCst) || daemon.write_all(&piece[..count]).is_err() {
+                        break;
+                    }
+                }
+                let _ = client.shutdown(Shutdown::Both);
+                let _ = daemon.shutdown(Shutdown::Both);
+            });
+        }
+    });
+}
+
+#[test]
+fn a_no_that_cannot_be_recorded_is_a_no_all_the_same() {
+    let site = Site::new();
+    let behind = site.outside("behind.sock");
+    let mut command = site.command(["serve", "--listen", &format!("unix:{}", behind.display())]);
+    command.arg("--workspace").arg(site.workspace());
+    let daemon = Daemon::start(command, &behind, &site.state());
+    let cut = Arc::new(AtomicBool::new(false));
+    std::fs::create_dir_all(site.socket().parent().unwrap()).unwrap();
+    relay(&site.socket(), behind, &cut);
+    let mut client = with_forms(&site, &["--elicit"]);
+    let (id, form) = asked(&mut client, create("a.txt"));
+    cut.store(true, Ordering::SeqCst);
+    answer(&mut client, &form, json!({ "action": "decline" }));
+    let result = client.response(id)["result"].clone();
+    assert!(text(&result).starts_with("denied_by_person: the person denied it"), "{result}");
+    assert!(text(&result).contains("it is not recorded"), "{result}");
+    assert!(!text(&result).contains("send the call again"), "{result}");
+    // The connection that is gone is not used once more.
+    cut.store(false, Ordering::SeqCst);
+    let (id, form) = asked(&mut client, create("b.txt"));
+    answer(&mut client, &form, decide("allow_once"));
+    assert_ne!(client.response(id)["result"]["isError"], true);
+    assert!(site.has("b.txt") && !site.has("a.txt"));
+    daemon.stop();
 }
 
 #[test]

@@ -75,6 +75,43 @@ fn a_set_of_the_configuration_is_a_path() {
 }
 
 #[test]
+fn a_client_works_in_the_first_workspace_or_in_the_one_that_its_header_names() {
+    let (mut site, token) = speaking();
+    let other = site.outside("other project");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join("b.txt"), "three\n").unwrap();
+    let other = other.canonicalize().unwrap().display().to_string();
+    site.argument("--also").argument(&other);
+    let daemon = site.serve();
+    let first = site.workspace().display().to_string();
+    let read = |client: &mut HttpClient, path: &str| {
+        text(&client.call("read_file", json!({ "path": path }))).to_owned()
+    };
+    for revision in ["2025-06-18", NEWEST] {
+        let of = |workspace: Option<&str>| match revision {
+            NEWEST => HttpClient::alone(&daemon, &token).in_workspace(workspace),
+            _ => HttpClient::session_in(&daemon, &token, revision, workspace),
+        };
+        let mut unnamed = of(None);
+        assert!(read(&mut unnamed, "a.txt").contains("two"));
+        assert!(read(&mut unnamed, "b.txt").starts_with("not_found"));
+        assert!(read(&mut of(Some(&first)), "a.txt").contains("two"));
+        let mut named = of(Some(&other));
+        assert!(read(&mut named, "b.txt").contains("three"));
+        assert!(read(&mut named, "a.txt").starts_with("not_found"));
+        let unserved = HttpClient::alone(&daemon, &token).in_workspace(Some("/no/such"));
+        let refused = { unserved }.ask("tools/list", json!({}));
+        assert_eq!(refused.status, 400);
+        assert!(refused.error().contains("does not serve the workspace /no/such"), "{refused:?}");
+    }
+    // A session stays where it was opened.
+    let session = HttpClient::session_in(&daemon, &token, "2025-06-18", Some(&other));
+    let moved = { session }.in_workspace(Some(&first)).ask("tools/list", json!({}));
+    assert_eq!(moved.status, 404);
+    daemon.stop();
+}
+
+#[test]
 fn nobody_gets_in_without_a_callers_credential_or_from_elsewhere() {
     let (site, token) = speaking();
     let daemon = site.serve();

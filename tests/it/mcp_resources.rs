@@ -11,6 +11,7 @@ fn site() -> Site {
     let site = Site::allowing();
     site.write("a.txt", "one\n\n  two\tx");
     site.write("src/with space.rs", "fn main() {}\n");
+    site.write("crlf.txt", "one\r\ntwo\r\n");
     site.write(".env", "KEY=canary\n");
     site.write("blob.bin", b"\0\x01\x02");
     site
@@ -35,6 +36,7 @@ fn files_are_resources_by_the_policy_of_every_call() {
     for (uri, text) in [
         ("moss://files/a.txt", "one\n\n  two\tx"),
         ("moss://files/src/with%20space.rs", "fn main() {}\n"),
+        ("moss://files/crlf.txt", "one\r\ntwo\r\n"),
     ] {
         let contents = read(&mut client, uri)["result"]["contents"].clone();
         assert_eq!(contents, json!([{ "uri": uri, "mimeType": "text/plain", "text": text }]));
@@ -104,6 +106,15 @@ fn changes_are_resources_with_their_diffs() {
     let completed =
         client.request("completion/complete", json!({ "ref": template, "argument": argument }));
     assert_eq!(completed["result"]["completion"]["values"], json!(["1"]), "{completed}");
+    // Changes after it take nothing from it, however large and however many they are.
+    let large = "a line of a text\n".repeat(4_000);
+    for number in 0..101 {
+        let content = if number == 0 { large.as_str() } else { "" };
+        let made = json!({ "path": format!("new/{number}.txt"), "content": content });
+        assert_ne!(client.call("create_file", made)["isError"], true);
+    }
+    let again = read(&mut client, "moss://history/1")["result"]["contents"][0].clone();
+    assert_eq!(again, change);
     daemon.stop();
 }
 

@@ -31,6 +31,9 @@ pub(crate) struct DiffHistory {
     #[serde(default = "changes_default")]
     #[schemars(range(min = 1, max = 100))]
     limit: usize,
+    /// Only the change with this number of the history, however old it is. Default: all changes.
+    #[schemars(extend("x-extra" = true))]
+    history: Option<u64>,
 }
 
 /// What was changed before, by whom, and how it looked.
@@ -119,13 +122,17 @@ impl Tool for DiffHistory {
         let path = self.path.as_deref().map(|path| cx.path(path)).transpose()?;
         let query = PastQuery {
             path,
+            number: self.history,
             changes_max: self.limit.clamp(1, CHANGES_MAX),
             diff_bytes_max: DIFF_BYTES_MAX,
         };
         let past = cx.past(query.clone()).await?;
-        let note = past.changes.is_empty().then(|| match query.path {
-            Some(path) => format!("nothing was changed in {path} through moss"),
-            None => "nothing was changed through moss yet".to_owned(),
+        let note = past.changes.is_empty().then(|| match (self.history, query.path) {
+            (Some(number), _) => {
+                format!("there is no such change {number}, or it is kept no longer")
+            }
+            (None, Some(path)) => format!("nothing was changed in {path} through moss"),
+            (None, None) => "nothing was changed through moss yet".to_owned(),
         });
         Ok(DiffHistoryOutput {
             changes: past.changes.into_iter().map(CallChange::from).collect(),

@@ -289,7 +289,7 @@ fn refused(recalled: &Recalled, mut refusals: Vec<String>) -> ToolError {
 async fn already_there(cx: &Context, recalled: &Recalled) -> ToolError {
     let message = format!("every file is as change {} left it already", recalled.number);
     let error = ToolError::new(ErrorCode::NoChange, message);
-    let query = PastQuery { path: None, changes_max: CHANGES_LOOKED_AT_MAX, diff_bytes_max: 0 };
+    let query = PastQuery::newest(CHANGES_LOOKED_AT_MAX);
     let Ok(past) = cx.past(query).await else { return error };
     let newest = past.changes.first().map(|newest| (newest.number, &newest.undo_of));
     let undo = Some((recalled.number, &recalled.undo_of))

@@ -33,6 +33,8 @@ pub(crate) struct Entrance {
     pub(crate) access: Access,
     /// The credential that is shown.
     pub(crate) credential: String,
+    /// The root of the workspace that requests go to.
+    pub(crate) workspace: String,
 }
 
 // === impl Entrance ===

@@ -17,6 +17,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::AbortHandle;
 
+use super::calling::FailedCall;
 use super::fault::{of_cli, of_denial, of_failure};
 use super::workspace::WorkspaceHints;
 use super::{calling, native};
@@ -315,7 +316,10 @@ impl DaemonTools {
         client.prepare(NeededTools::Tool(&request.name)).await;
         match calling::follow(&client, request, &notes).await {
             Ok(result) => Ok(reply(result)),
-            Err(failure) => Err(self.fault(&client, failure).await),
+            Err(FailedCall { failure, is_denied }) => {
+                let fault = self.fault(&client, failure).await;
+                Err(if is_denied { of_denial(fault) } else { fault })
+            }
         }
     }
 }

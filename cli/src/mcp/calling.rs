@@ -20,6 +20,8 @@ enum AfterQuestion {
     Event(Box<Event>),
     /// The question is resolved.
     Resolved,
+    /// The person said no, whether or not that could be recorded.
+    Denied(Result<(), RequestFailure>),
     /// Nobody resolved it: the client has shown no form, or the person closed it.
     Undecided,
 }
@@ -32,6 +34,22 @@ enum FormsEnd {
     ForApprovers,
     /// The person closed a form about what the call can do without: not now.
     Without,
+}
+
+/// Why a call has no result.
+#[derive(Debug)]
+pub(super) struct FailedCall {
+    pub(super) failure: RequestFailure,
+    /// The person said no to it.
+    pub(super) is_denied: bool,
+}
+
+// === impl FailedCall ===
+
+impl From<RequestFailure> for FailedCall {
+    fn from(failure: RequestFailure) -> Self {
+        Self { failure, is_denied: false }
+    }
 }
 
 /// Shows a confirmation in plain text. The name of the question is left out: whoever approves sees it
@@ -47,7 +65,7 @@ pub(super) async fn follow(
     client: &Client,
     request: ToolUse,
     notes: &mpsc::Sender<CallNote>,
-) -> Result<v1::CallResult, RequestFailure> {
+) -> Result<v1::CallResult, FailedCall> {
     if request.decides_by_form && client.has_approver() {
         let calling = begin(client, &request, v1::ConfirmMode::Wait, true).await?;
         match with_forms(client, calling, notes).await? {
@@ -55,7 +73,7 @@ pub(super) async fn follow(
             // The call is made again, and does without what it would have asked about.
             FormsEnd::Without => {
                 let calling = begin(client, &request, v1::ConfirmMode::Refuse, false).await?;
-                return to_end(calling, notes).await;
+                return Ok(to_end(calling, notes).await?);
             }
             // What no form decides about waits for an approver: nothing has happened yet.
             FormsEnd::ForApprovers => {}
@@ -65,7 +83,7 @@ pub(super) async fn follow(
         match in_round(client, &request, approved, notes).await {
             // What no form decides about waits for an approver, too.
             Err(failure) if is_for_approvers(&failure) => {}
-            ended => return ended,
+            ended => return Ok(ended?),
         }
     }
     // Nobody else reaches a daemon of this process.
@@ -74,7 +92,7 @@ pub(super) async fn follow(
         false => v1::ConfirmMode::Leave,
     };
     let calling = begin(client, &request, mode, false).await?;
-    to_end(calling, notes).await
+    Ok(to_end(calling, notes).await?)
 }
 
 /// Records that the person said no to an effect of a call, and returns how that ends. The call is not carried out.
@@ -205,7 +223,7 @@ async fn with_forms(
     client: &Client,
     mut calling: Calling,
     notes: &mpsc::Sender<CallNote>,
-) -> Result<FormsEnd, RequestFailure> {
+) -> Result<FormsEnd, FailedCall> {
     let mut event = next(&mut calling, notes).await?;
     loop {
         let asked = match event {
@@ -220,11 +238,24 @@ async fn with_forms(
         event = match decided(client, &asked, form, &mut calling, notes).await? {
             AfterQuestion::Event(event) => *event,
             AfterQuestion::Resolved => next(&mut calling, notes).await?,
+            // The call goes on without it.
+            AfterQuestion::Denied(recorded) if is_optional(&asked) => {
+                recorded?;
+                next(&mut calling, notes).await?
+            }
+            // However it ends, nobody is to send it again.
+            AfterQuestion::Denied(recorded) => {
+                let ended = match recorded {
+                    Ok(()) => next(&mut calling, notes).await,
+                    Err(failure) => Err(failure),
+                };
+                ended.map_err(|failure| FailedCall { failure, is_denied: true })?
+            }
             // Dropping the call withdraws its question.
             AfterQuestion::Undecided if is_optional(&asked) => return Ok(FormsEnd::Without),
             AfterQuestion::Undecided => {
                 let failure = RequestFailure::new(Reason::ConfirmationRequired, FORM_CLOSED);
-                return Err(with_question(failure, Some(Box::new(asked))));
+                return Err(with_question(failure, Some(Box::new(asked))).into());
             }
         };
     }
@@ -285,12 +316,11 @@ async fn decided(
         Ok(FormReply::AllowOnce) => allow(client, asked, false).await?,
         Ok(FormReply::AllowSession) => allow(client, asked, true).await?,
         Ok(FormReply::Deny(reason)) => {
-            match client.resolve(asked, OneTimeDecision::No(reason)).await {
-                Ok(_) => {}
+            return Ok(match client.resolve(asked, OneTimeDecision::No(reason)).await {
                 // Somebody was faster: the call says what came of it.
-                Err(failure) if failure.is(Reason::ConfirmationOver) => {}
-                Err(failure) => return Err(failure),
-            }
+                Err(failure) if failure.is(Reason::ConfirmationOver) => AfterQuestion::Resolved,
+                recorded => AfterQuestion::Denied(recorded.map(drop)),
+            });
         }
         Ok(FormReply::Said(_)) | Err(_) => return Ok(AfterQuestion::Undecided),
     }

@@ -53,7 +53,8 @@ pub(super) struct OpenMcpPort {
 struct McpCallers {
     daemon: Arc<Daemon>,
     access: Access,
-    known: Mutex<HashMap<String, KnownCaller>>,
+    /// By what distinguishes the caller, and the root of the workspace.
+    known: Mutex<HashMap<(String, String), KnownCaller>>,
 }
 
 /// Somebody who came in before.
@@ -177,10 +178,20 @@ fn key(caller: &Caller) -> String {
 // === impl McpCallers ===
 
 impl McpCallers {
-    /// Returns the tools of a caller: one connection to the daemon for all of its clients.
-    fn tools(&self, caller: &Caller, credential: &str) -> Arc<DaemonTools> {
+    /// Finds the root of a workspace that is served; the first one where none is named.
+    fn workspace(&self, named: Option<&str>) -> Result<String, NotAdmitted> {
+        let first = || self.daemon.setup.workspaces.first().map(|root| root.display().to_string());
+        let root = named.map(ToOwned::to_owned).or_else(first).unwrap_or_default();
+        match self.daemon.workspace(&root) {
+            Ok(workspace) => Ok(workspace.name().to_owned()),
+            Err(unknown) => Err(NotAdmitted::UnknownWorkspace(unknown.to_string())),
+        }
+    }
+
+    /// Returns the tools of a caller: one connection to the daemon for all of its clients in a workspace.
+    fn tools(&self, caller: &Caller, credential: &str, workspace: &str) -> Arc<DaemonTools> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_gone = |_: &String, one: &mut KnownCaller| one.caller.is_revoked();
+        let is_gone = |_: &(String, String), one: &mut KnownCaller| one.caller.is_revoked();
         let gone: Vec<_> = known.extract_if(is_gone).map(|(_, one)| one.tools).collect();
         if !gone.is_empty() {
             tokio::spawn(async move {
@@ -189,14 +200,14 @@ impl McpCallers {
                 }
             });
         }
-        let name = key(caller);
+        let name = (key(caller), workspace.to_owned());
         if let Some(one) = known.get(&name).filter(|one| one.credential == credential) {
             return Arc::clone(&one.tools);
         }
         let (daemon, access) = (Arc::clone(&self.daemon), self.access.clone());
-        let credential = credential.to_owned();
-        let tools =
-            DaemonTools::within(Entrance { daemon, access, credential: credential.clone() });
+        let (credential, workspace) = (credential.to_owned(), workspace.to_owned());
+        let entrance = Entrance { daemon, access, credential: credential.clone(), workspace };
+        let tools = DaemonTools::within(entrance);
         let caller = caller.clone();
         known.insert(name, KnownCaller { caller, credential, tools: Arc::clone(&tools) });
         tools
@@ -212,7 +223,11 @@ impl fmt::Debug for McpCallers {
 // === impl ConnectionDoor ===
 
 impl HttpDoor for ConnectionDoor {
-    fn admit(&self, credential: Option<&str>) -> Result<HttpCaller, NotAdmitted> {
+    fn admit(
+        &self,
+        credential: Option<&str>,
+        workspace: Option<&str>,
+    ) -> Result<HttpCaller, NotAdmitted> {
         let McpCallers { daemon, access, .. } = &*self.callers;
         let unknown = |message: String| {
             daemon.metrics.unauthenticated();
@@ -234,8 +249,9 @@ impl HttpDoor for ConnectionDoor {
             self.peer.dismiss();
             NotAdmitted::Full(full.to_string())
         })?;
-        let tools = self.callers.tools(&caller, credential);
-        Ok(HttpCaller { name: key(&caller), opener: Arc::new(ServedOpener(tools)) })
+        let workspace = self.callers.workspace(workspace)?;
+        let tools = self.callers.tools(&caller, credential, &workspace);
+        Ok(HttpCaller { name: key(&caller), workspace, opener: Arc::new(ServedOpener(tools)) })
     }
 
     fn tool_set(&self, name: &str) -> Option<ToolSet> {

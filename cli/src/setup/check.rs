@@ -9,6 +9,7 @@ use moss_sandbox::Program;
 use serde_json::{Value, json};
 
 use super::clients::{ClientRow, ServerCommand};
+use super::configured::ConfiguredServer;
 use crate::Session;
 use crate::error::CliError;
 use crate::text;
@@ -17,7 +18,7 @@ use crate::text;
 const OUTPUT_BYTES_MAX: usize = 16 << 20;
 /// How long it may take.
 const WAIT_MAX: Duration = Duration::from_secs(60);
-/// The tool that is called: it changes nothing and needs nothing.
+/// The tool that is called where it is listed: it changes nothing and needs nothing.
 const TOOL: &str = "list_directory";
 /// Variables that Codex passes on to what it starts; other clients pass on these as well.
 const PASSED_ON: [&str; 10] =
@@ -31,24 +32,27 @@ const REVISION: &str = "2025-06-18";
 struct ServerCheck {
     /// How many tools it listed, if it did.
     tools: Option<usize>,
+    /// The tool that was called; none where no listed one can be called without arguments.
+    called: Option<String>,
     /// Why it could work on no project here, where that is so.
     no_project: Option<String>,
 }
 
 pub(super) async fn run(
     client: &ClientRow,
-    server: &ServerCommand,
+    configured: &ConfiguredServer,
     session: &Session,
 ) -> Result<Outcome, CliError> {
+    let server = &configured.server;
     #[expect(
         clippy::disallowed_methods,
         reason = "a client starts its servers where it is started"
     )]
-    let directory = std::env::current_dir()?;
+    let here = std::env::current_dir()?;
     let program = Program {
         program: server.command.clone().into(),
         arguments: server.args.iter().map(Into::into).collect(),
-        directory,
+        directory: configured.directory.as_ref().map_or(here.clone(), |own| here.join(own)),
         environment: Some(environment(server)),
     };
     let started = format!("{} {}", server.command, server.args.join(" "));
@@ -56,24 +60,10 @@ pub(super) async fn run(
         let message = format!("`{}` does not serve: {why}", text::line(&started));
         CliError::new(Outcome::Failed, "check_failed", message)
     };
-    let messages = messages();
-    let exchanged = super::super::interruptible(async {
-        let exchange = program.exchange(messages.as_bytes(), OUTPUT_BYTES_MAX);
-        Ok(tokio::time::timeout(WAIT_MAX, exchange).await)
-    });
-    let output = match exchanged.await? {
-        Err(_) => return Err(failed(format!("no end within {} s", WAIT_MAX.as_secs()))),
-        Ok(Err(error)) => return Err(failed(error.to_string())),
-        Ok(Ok((_, output))) => output,
-    };
-    let responses: Vec<Value> = String::from_utf8_lossy(&output)
-        .lines()
-        .filter_map(|line| serde_json::from_str(line).ok())
-        .collect();
-    let found = found(&responses).map_err(&failed)?;
-    let called = found.no_project.is_none().then_some(TOOL);
+    let found = super::super::interruptible(async { Ok(checked(&program).await) });
+    let found = found.await?.map_err(&failed)?;
     session.ui.print_either(
-        || json!({ "client": client.id, "command": started, "tools": found.tools, "called": called }),
+        || json!({ "client": client.id, "command": started, "tools": found.tools, "called": found.called }),
         || found.report(client.title, &text::line(&started)),
     )?;
     if found.no_project.is_some() {
@@ -84,6 +74,42 @@ pub(super) async fn run(
     Ok(Outcome::Ok)
 }
 
+/// Starts a server and calls a tool; where the usual one is not listed, it is started once more for another.
+///
+/// # Errors
+///
+/// Where it does not serve, with the reason.
+async fn checked(program: &Program) -> Result<ServerCheck, String> {
+    let responses = exchanged(program, TOOL).await?;
+    let listed = result(&responses, 2).ok().and_then(|listed| listed["tools"].as_array());
+    let Some(tools) = listed.filter(|tools| tools.iter().all(|tool| tool["name"] != TOOL)) else {
+        return found(&responses, TOOL);
+    };
+    match tools.iter().find_map(needs_nothing) {
+        Some(other) => found(&exchanged(program, other).await?, other),
+        None => Ok(ServerCheck { tools: Some(tools.len()), called: None, no_project: None }),
+    }
+}
+
+/// The name of a tool that changes nothing and can be called without arguments.
+fn needs_nothing(tool: &Value) -> Option<&str> {
+    let required = tool["inputSchema"]["required"].as_array();
+    let is_free = required.is_none_or(Vec::is_empty) && tool["annotations"]["readOnlyHint"] == true;
+    tool["name"].as_str().filter(|_| is_free)
+}
+
+/// Starts a server and returns its responses to what a client says that calls a tool.
+async fn exchanged(program: &Program, tool: &str) -> Result<Vec<Value>, String> {
+    let messages = messages(tool);
+    let exchange = program.exchange(messages.as_bytes(), OUTPUT_BYTES_MAX);
+    let (_, output) = tokio::time::timeout(WAIT_MAX, exchange)
+        .await
+        .map_err(|_| format!("no end within {} s", WAIT_MAX.as_secs()))?
+        .map_err(|error| error.to_string())?;
+    let output = String::from_utf8_lossy(&output);
+    Ok(output.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
+}
+
 /// What the command is started with: no more than the most sparing client passes on, and what its entry names.
 fn environment(server: &ServerCommand) -> Vec<(OsString, OsString)> {
     let passed = PASSED_ON.iter().filter_map(|name| Some((name.into(), std::env::var_os(name)?)));
@@ -92,7 +118,7 @@ fn environment(server: &ServerCommand) -> Vec<(OsString, OsString)> {
 }
 
 /// What a client says: it opens a session, lists the tools, calls one.
-fn messages() -> String {
+fn messages(tool: &str) -> String {
     let info = json!({ "name": "moss setup", "version": env!("CARGO_PKG_VERSION") });
     let hello = json!({ "protocolVersion": REVISION, "capabilities": {}, "clientInfo": info });
     [
@@ -101,7 +127,7 @@ fn messages() -> String {
         json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {} }),
         json!({
             "jsonrpc": "2.0", "id": 3, "method": "tools/call",
-            "params": { "name": TOOL, "arguments": { "path": "." } },
+            "params": { "name": tool, "arguments": if tool == TOOL { json!({ "path": "." }) } else { json!({}) } },
         }),
     ]
     .iter()
@@ -114,7 +140,7 @@ fn messages() -> String {
 /// # Errors
 ///
 /// Where it does not serve, with the reason.
-fn found(responses: &[Value]) -> Result<ServerCheck, String> {
+fn found(responses: &[Value], tool: &str) -> Result<ServerCheck, String> {
     let listed = result(responses, 2);
     let tools = |listed: &Value| listed["tools"].as_array().map_or(0, Vec::len);
     let called = result(responses, 3);
@@ -128,13 +154,14 @@ fn found(responses: &[Value]) -> Result<ServerCheck, String> {
         Some(why.lines().next().unwrap_or_default().trim().to_owned())
     });
     if let Some(why) = no_project {
-        return Ok(ServerCheck { tools: listed.ok().map(tools), no_project: Some(why) });
+        let tools = listed.ok().map(tools);
+        return Ok(ServerCheck { tools, called: None, no_project: Some(why) });
     }
     let tools = Some(tools(listed.map_err(|why| text::line(&why))?));
     let called = called.map_err(|why| text::line(&why))?;
     match (called["isError"] == true).then(|| problem.unwrap_or_default()) {
-        Some(why) => Err(format!("{TOOL}: {}", text::indented(why))),
-        None => Ok(ServerCheck { tools, no_project: None }),
+        Some(why) => Err(format!("{tool}: {}", text::indented(why))),
+        None => Ok(ServerCheck { tools, called: Some(tool.to_owned()), no_project: None }),
     }
 }
 
@@ -153,15 +180,14 @@ fn result(responses: &[Value], id: u64) -> Result<&Value, String> {
 impl ServerCheck {
     fn report(&self, title: &str, started: &str) -> String {
         let tools = self.tools.map_or_else(String::new, |tools| format!(" {tools} tools"));
-        match &self.no_project {
-            Some(why) => {
-                format!(
-                    "{title}: `{started}` serves{tools}, but there is no project here: {}",
-                    text::line(why)
-                )
+        let what = match (&self.no_project, &self.called) {
+            (Some(why), _) => format!(", but there is no project here: {}", text::line(why)),
+            (None, Some(tool)) => format!("; {} works", text::line(tool)),
+            (None, None) => {
+                "; none was called: each needs arguments or may change something".to_owned()
             }
-            None => format!("{title}: `{started}` serves{tools}; {TOOL} works"),
-        }
+        };
+        format!("{title}: `{started}` serves{tools}{what}")
     }
 }
 
@@ -190,7 +216,7 @@ mod tests {
             (vec![listed], Err("no response")),
             (vec![], Err("no response")),
         ] {
-            match (found(&responses), expected) {
+            match (found(&responses, TOOL), expected) {
                 (Ok(found), Ok((tools, why))) => {
                     assert_eq!((found.tools, found.no_project.as_deref()), (tools, why));
                 }

@@ -19,6 +19,8 @@ const RECALLED_COPIES: u64 = 2;
 pub(super) fn look(scope: &CallScope, query: &PastQuery) -> Result<Past, ToolError> {
     let filter = HistoryFilter {
         path: query.path.clone(),
+        since: query.number.map(|number| number.saturating_sub(1)),
+        before: query.number.map(|number| number.saturating_add(1)),
         entries_max: query.changes_max.saturating_add(1),
         ..HistoryFilter::default()
     };

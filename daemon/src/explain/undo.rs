@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use moss_sdk::spec::Effect;
 use moss_workspace::{HistoryFile, UndoTarget};
 use serde_json::{Map, Value};
 

@@ -46,6 +46,8 @@ impl HttpRefusal {
         match why {
             NotAdmitted::Unknown(message) => Self::new(StatusCode::UNAUTHORIZED, message),
             NotAdmitted::Full(message) => Self::new(StatusCode::SERVICE_UNAVAILABLE, message),
+            // Not 404, which clients take for a session that has ended.
+            NotAdmitted::UnknownWorkspace(message) => Self::new(StatusCode::BAD_REQUEST, message),
         }
     }
 

@@ -1,8 +1,9 @@
-//! What a request holds until its response is out: room for its body, its id in a session, a slot for
-//! the session that it opens.
+//! What a request holds until its response is out and its handler has ended: room for its body, its id in a
+//! session. Until the response is out, a slot for the session that it opens.
 
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
@@ -26,12 +27,23 @@ const NO_ROOM: ErrorCode = ErrorCode(-32_000);
 /// What a request holds.
 #[derive(Debug, Default)]
 pub(super) struct ResponseGuard {
-    _room: Option<TakenUnits>,
+    hold: RequestHold,
     slot: Option<OpeningSlot>,
-    answers: Option<(InFlight, RequestId)>,
     /// Which request it is, where it is one.
     id: Option<RequestId>,
 }
+
+/// What is held as long as any part of a request is left: in a session its handler goes on when its connection
+/// is gone.
+#[derive(Debug, Clone, Default)]
+pub(super) struct RequestHold {
+    _room: Option<Arc<TakenUnits>>,
+    _id: Option<Arc<RunningId>>,
+}
+
+/// The id of a request that runs in a session.
+#[derive(Debug)]
+struct RunningId(InFlight, RequestId);
 
 /// A response that gives back what its request held.
 struct GuardedBody {
@@ -49,7 +61,13 @@ struct GuardedBody {
 impl ResponseGuard {
     /// Holds the room of a body.
     pub(super) fn holding(room: TakenUnits) -> Self {
-        Self { _room: Some(room), slot: None, answers: None, id: None }
+        let hold = RequestHold { _room: Some(Arc::new(room)), _id: None };
+        Self { hold, slot: None, id: None }
+    }
+
+    /// What its handler holds, too.
+    pub(super) fn hold(&self) -> RequestHold {
+        self.hold.clone()
     }
 
     /// Notes which request it is.
@@ -77,7 +95,8 @@ impl ResponseGuard {
             .in_flight
             .take(id)
             .map_err(|why| HttpRefusal::new(StatusCode::BAD_REQUEST, why.message(id)))?;
-        self.answers = Some((session.in_flight.clone(), id.clone()));
+        let running = RunningId(session.in_flight.clone(), id.clone());
+        self.hold = RequestHold { _id: Some(Arc::new(running)), ..self.hold() };
         Ok(())
     }
 
@@ -99,11 +118,12 @@ impl ResponseGuard {
     }
 }
 
-impl Drop for ResponseGuard {
+// === impl RunningId ===
+
+impl Drop for RunningId {
     fn drop(&mut self) {
-        if let Some((in_flight, id)) = &self.answers {
-            in_flight.forget(id);
-        }
+        let Self(in_flight, id) = self;
+        in_flight.forget(id);
     }
 }
 

@@ -19,10 +19,11 @@ const SHARE_PARTS: usize = 2;
 /// How long a session may rest.
 const IDLE_MAX: Duration = Duration::from_secs(30 * 60);
 
-/// Who may use a session, and with which tools.
+/// Who may use a session, where, and with which tools.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct SessionOwner {
     pub(super) caller: String,
+    pub(super) workspace: String,
     pub(super) set: String,
 }
 
@@ -59,6 +60,8 @@ impl Default for HttpSessions {
     fn default() -> Self {
         let mut manager = LocalSessionManager::default();
         manager.session_config.keep_alive = Some(IDLE_MAX);
+        // Nobody resumes a stream here: what was sent on one that has ended is not kept.
+        manager.session_config.completed_cache_ttl = Duration::ZERO;
         Self {
             manager: Arc::new(manager),
             open: Mutex::default(),
@@ -161,7 +164,11 @@ mod tests {
     #[tokio::test]
     async fn sessions_that_are_being_opened_count_to_the_share_of_their_caller() {
         let sessions = HttpSessions::default();
-        let owner = |caller: &str| SessionOwner { caller: caller.to_owned(), set: String::new() };
+        let owner = |caller: &str| SessionOwner {
+            caller: caller.to_owned(),
+            workspace: String::new(),
+            set: String::new(),
+        };
         let (alice, bob, carol) = (owner("alice"), owner("bob"), owner("carol"));
         let mut slots = Vec::new();
         for _ in 0..SESSIONS_MAX / SHARE_PARTS {

@@ -26,6 +26,8 @@ struct Server {
 struct HttpClient {
     sender: SendRequest<Full<Bytes>>,
     task: JoinHandle<()>,
+    /// Ends once the connection has ended for the server.
+    served: JoinHandle<()>,
     credential: Option<&'static str>,
     path: &'static str,
     session: Option<String>,
@@ -40,11 +42,16 @@ struct Got {
 }
 
 impl HttpDoor for Door {
-    fn admit(&self, credential: Option<&str>) -> Result<HttpCaller, NotAdmitted> {
+    fn admit(
+        &self,
+        credential: Option<&str>,
+        workspace: Option<&str>,
+    ) -> Result<HttpCaller, NotAdmitted> {
         match credential {
             Some(name @ ("alice" | "bob" | "carol")) => {
                 let opener = Arc::new(Opener(Arc::clone(&self.0)));
-                Ok(HttpCaller { name: name.to_owned(), opener })
+                let workspace = workspace.unwrap_or_default().to_owned();
+                Ok(HttpCaller { name: name.to_owned(), workspace, opener })
             }
             Some("late") => Err(NotAdmitted::Full("no room".to_owned())),
             _ => Err(NotAdmitted::Unknown("no credential".to_owned())),
@@ -67,19 +74,58 @@ impl Server {
     async fn client(&self, credential: &'static str) -> HttpClient {
         let (near, far) = tokio::io::duplex(1 << 16);
         let (front, door) = (self.front.clone(), Arc::new(Door(Arc::clone(&self.backend))));
-        tokio::spawn(async move { front.serve(far, door).await });
+        let served = tokio::spawn(async move { front.serve(far, door).await });
         let (sender, connection) = handshake(TokioIo::new(near)).await.unwrap();
         // It ends when the client drops it.
         let task = tokio::spawn(async move { drop(connection.await) });
         HttpClient {
             sender,
             task,
+            served,
             credential: Some(credential),
             path: PATH,
             session: None,
             revision: None,
             ids: AtomicUsize::new(1),
         }
+    }
+
+    /// Waits until so many calls were made.
+    async fn uses(&self, count: usize) {
+        let are_made = async {
+            while self.backend.uses.lock().unwrap().len() < count {
+                tokio::task::yield_now().await;
+            }
+        };
+        tokio::time::timeout(WAIT_MAX, are_made).await.expect("the calls run");
+    }
+
+    /// Opens a session, and makes a call with the id `x` in it that hangs and whose connection is gone. The session
+    /// goes on with another client. Returns the call, and what is sent once it is dropped.
+    async fn lost_call(
+        &self,
+        credential: &'static str,
+        other: &mut HttpClient,
+        bytes: usize,
+    ) -> (String, oneshot::Receiver<()>) {
+        let mut client = self.session(credential, "2025-11-25").await;
+        other.session.clone_from(&client.session);
+        other.revision = client.revision;
+        let (sender, hung) = oneshot::channel();
+        *self.backend.hung.lock().unwrap() = Some(sender);
+        let call = |bytes: usize| {
+            let params = json!({ "name": "hang", "arguments": { "text": "x".repeat(bytes) } });
+            let call =
+                json!({ "jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": params });
+            call.to_string()
+        };
+        let request = client.request("POST").body(Full::from(call(bytes))).unwrap();
+        let sent = tokio::spawn(client.sender.send_request(request));
+        self.uses(1).await;
+        client.task.abort();
+        tokio::time::timeout(WAIT_MAX, client.served).await.expect("in time").unwrap();
+        sent.abort();
+        (call(0), hung)
     }
 
     /// A client with a session.
@@ -350,6 +396,52 @@ async fn what_is_no_message_is_refused_and_says_why() {
 }
 
 #[tokio::test]
+async fn ids_of_every_type_come_back_or_are_refused() {
+    let server = Server::new();
+    let mut client = server.session("alice", "2025-11-25").await;
+    let ping = |id: &str| format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
+    let longest = format!("\"{}\"", "a".repeat(line::ID_BYTES_MAX));
+    for id in ["0", "-7", "9007199254740993", "9223372036854775807", "\"\"", "\"7\"", &longest] {
+        let got = client.post(ping(id)).await;
+        assert_eq!(got.message()["id"].to_string(), id, "{}", got.text);
+        assert_eq!(got.message()["result"], json!({}), "{}", got.text);
+    }
+    let long = format!("\"{}\"", "a".repeat(line::ID_BYTES_MAX + 1));
+    for id in ["null", "true", "1.5", "[1]", "{}", "99999999999999999999", &long] {
+        let got = client.post(ping(id)).await;
+        assert_eq!((got.status, &got.message()["id"]), (400, &Value::Null), "{}", got.text);
+        assert!(got.error().contains("`id` must be"), "{}", got.text);
+    }
+}
+
+#[tokio::test]
+async fn a_call_before_initialize_is_refused_in_every_revision_with_sessions() {
+    let server = Server::new();
+    let mut client = server.client("alice").await;
+    for revision in [None, Some("2025-03-26"), Some("2025-06-18"), Some("2025-11-25")] {
+        client.revision = revision;
+        let refused = client.ask("tools/call", json!({ "name": "echo", "arguments": {} })).await;
+        assert_eq!(refused.status, 400, "{revision:?}: {}", refused.text);
+    }
+    assert!(server.backend.uses.lock().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn ten_megabytes_of_arguments_pass_with_a_session_and_without() {
+    let server = Server::new();
+    let mut session = server.session("alice", "2025-11-25").await;
+    let mut alone = server.client("alice").await;
+    let text = "x".repeat(10_000_000);
+    let call = json!({ "name": "echo", "arguments": { "text": text } });
+    for got in
+        [session.ask("tools/call", call.clone()).await, alone.ask_alone("tools/call", call).await]
+    {
+        let message = got.message();
+        assert!(message["result"]["structuredContent"]["text"] == text.as_str(), "{}", got.status);
+    }
+}
+
+#[tokio::test]
 async fn a_call_ends_when_its_client_is_gone() {
     let server = Server::new();
     let mut client = server.client("alice").await;
@@ -432,6 +524,69 @@ async fn a_call_in_a_session_is_cancelled_by_its_id_which_is_used_once() {
     assert_eq!(other.post(cancel.to_string()).await.status, 202);
     tokio::time::timeout(WAIT_MAX, hung).await.expect("it is dropped in time").unwrap();
     tokio::time::timeout(WAIT_MAX, running).await.expect("its stream ends").unwrap();
+}
+
+#[tokio::test]
+async fn nothing_is_kept_of_streams_that_have_ended() {
+    let server = Server::new();
+    let mut client = server.session("alice", "2025-11-25").await;
+    let mut other = server.client("alice").await;
+    other.session.clone_from(&client.session);
+    other.revision = client.revision;
+    let done = other.ask("tools/call", json!({ "name": "echo", "arguments": {} })).await;
+    let call = json!({ "jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": { "name": "hang" } });
+    let call = call.to_string();
+    let running = tokio::spawn(async move { client.post(call).await });
+    server.uses(2).await;
+    let params = json!({ "requestId": "x" });
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+    assert_eq!(other.post(cancel.to_string()).await.status, 202);
+    let cancelled = tokio::time::timeout(WAIT_MAX, running).await.expect("its stream ends");
+    for ended in [done, cancelled.unwrap()] {
+        let ids = ended.text.lines().filter_map(|line| line.strip_prefix("id:"));
+        let first = ids.map(str::trim).next().expect("its events have ids");
+        let request = other.request("GET").header("Last-Event-ID", first);
+        let resumed = other.send(request.body(Full::default()).unwrap()).await;
+        assert_eq!((resumed.status, resumed.text.as_str()), (200, ""), "{first}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_whose_connection_is_gone_holds_its_id_and_its_room_until_it_ends() {
+    let server = Server::new();
+    let mut other = server.client("alice").await;
+    let (call, hung) = server.lost_call("alice", &mut other, 20 << 20).await;
+    let twice = other.post(call).await;
+    assert!(twice.error().contains("the id x still runs"), "{}", twice.text);
+    let room = server.front.shared.bodies.of("alice");
+    let large = || room.read(Full::from(vec![b'x'; LINE_BYTES_MAX]));
+    let first = large().await.unwrap();
+    assert!(large().await.is_err(), "the body of the call is held, too");
+    let params = json!({ "requestId": "x" });
+    let cancel = json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": params });
+    assert_eq!(other.post(cancel.to_string()).await.status, 202);
+    tokio::time::timeout(WAIT_MAX, hung).await.expect("it is dropped in time").unwrap();
+    let is_free = async {
+        while large().await.is_err() {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(WAIT_MAX, is_free).await.expect("its room is free in time");
+    drop(first);
+    let echo = json!({ "jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": { "name": "echo" } });
+    let again = other.post(echo.to_string()).await;
+    assert_eq!(again.message()["result"]["isError"], false, "{}", again.text);
+}
+
+#[tokio::test]
+async fn a_session_that_is_deleted_cancels_calls_whose_connection_is_gone() {
+    let server = Server::new();
+    let mut other = server.client("alice").await;
+    let (_, mut hung) = server.lost_call("alice", &mut other, 0).await;
+    assert!(hung.try_recv().is_err(), "the call goes on without its connection");
+    let request = other.request("DELETE").body(Full::default()).unwrap();
+    assert_eq!(other.send(request).await.status, 204);
+    tokio::time::timeout(WAIT_MAX, hung).await.expect("it is dropped in time").unwrap();
 }
 
 #[tokio::test]

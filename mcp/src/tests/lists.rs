@@ -181,6 +181,10 @@ async fn tools_that_are_not_listed_are_found_and_called() {
         (json!({ "name": "nope" }), "there is no tool `nope`"),
         (json!({ "name": 1 }), "/name: expected a text"),
         (json!({ "nane": "echo" }), "there is no parameter `nane`"),
+        (json!({ "name": "echo", "arguments": "{}" }), "/arguments: expected an object"),
+        (json!({ "arguments": {} }), "/arguments are those of the tool in `name`"),
+        (json!({ "name": "nope", "arguments": {} }), "there is no tool `nope`"),
+        (json!({ "name": "find_tools", "arguments": {} }), "there is no tool `find_tools`"),
         (json!([1]), "not an object"),
     ] {
         let result = find(&mut client, wrong).await;
@@ -189,6 +193,34 @@ async fn tools_that_are_not_listed_are_found_and_called() {
     }
     let called = client.request(json!(2), "tools/call", json!({ "name": "echo" })).await;
     assert_eq!(called["result"]["structuredContent"], json!({}));
+}
+
+#[tokio::test]
+async fn a_tool_that_is_not_listed_is_called_through_the_one_that_finds_it() {
+    let mut client = Client::initialized(ToolSet::Default, "2025-06-18").await;
+    // Its arguments stay the text that came.
+    client
+        .line(
+            br#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"find_tools","arguments":{"name":"echo","arguments":{"a":1.0, "a":2}}}}"#,
+        )
+        .await;
+    let called = client.next().await;
+    assert_eq!(called["result"]["isError"], false, "{called}");
+    assert_eq!(client.uses(), [("echo".to_owned(), r#"{"a":1.0, "a":2}"#.to_owned())]);
+    let through = json!({ "name": "find_tools", "arguments": { "name": "fail", "arguments": {} } });
+    let through = client.request(json!(2), "tools/call", through).await["result"].clone();
+    let direct = client.request(json!(3), "tools/call", json!({ "name": "fail" })).await;
+    assert_eq!(through, direct["result"]);
+    // It may do what any tool may.
+    let listed = client.request(json!(4), "tools/list", json!({})).await["result"].clone();
+    let find = listed["tools"].as_array().unwrap().last().unwrap().clone();
+    assert_eq!(
+        find["annotations"],
+        json!({
+            "title": "Find tools", "readOnlyHint": false, "destructiveHint": true,
+            "idempotentHint": false, "openWorldHint": true,
+        })
+    );
 }
 
 #[tokio::test]

@@ -38,6 +38,9 @@ function filled(schema) {
         : { action: "accept", content: { decision: "allow_once" } };
     case "decline":
       return { action: "decline" };
+    case "silent":
+      // Nobody decides. A question is closed, so that the client gets on.
+      return "answer" in schema.properties ? { action: "cancel" } : new Promise(() => {});
     default:
       return { action: "cancel" };
   }
@@ -88,6 +91,8 @@ const seen = {
   image: await call("read_file", { path: "dot.png" }),
   missing: await call("read_file", { path: "missing.txt" }),
   unknown: await call("no_such_tool", {}),
+  // A tool that the set does not list.
+  through: await call("find_tools", { name: "todo", arguments: {} }),
   resource: await client.readResource({ uri: "moss://files/a.txt" }),
   clarified: await call("clarify", { question: "Tabs?", choices: ["tabs", "spaces"] }),
   created: await call("create_file", { path: "new.txt", content: "new\n" }),

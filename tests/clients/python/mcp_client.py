@@ -87,10 +87,10 @@ async def with_action(streams, action):
             }
 
 
-async def over_http(url, token):
+async def over_http(url, token, action):
     """The same over HTTP."""
     async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {token}"}) as client:
-        return await with_action(streamable_http_client(url, http_client=client), "accept")
+        return await with_action(streamable_http_client(url, http_client=client), action)
 
 
 async def main():
@@ -121,7 +121,9 @@ async def main():
         "stateless": await without_session(plain),
         "decline": await with_action(mcp.stdio_client(with_forms_here), "decline"),
         "cancel": await with_action(mcp.stdio_client(with_forms_here), "cancel"),
-        "http": await over_http(arguments.url, arguments.token),
+        "http": await over_http(arguments.url, arguments.token, "accept"),
+        "http_decline": await over_http(arguments.url, arguments.token, "decline"),
+        "http_cancel": await over_http(arguments.url, arguments.token, "cancel"),
     }
     print(json.dumps(report))
 

@@ -18,6 +18,8 @@ pub(crate) struct HttpClient {
     path: String,
     revision: String,
     session: Option<String>,
+    /// The one of several that it names.
+    workspace: Option<String>,
     next_id: u64,
 }
 
@@ -42,12 +44,29 @@ impl HttpClient {
     /// A client of the revision without sessions.
     pub(crate) fn alone(daemon: &Daemon, token: &str) -> Self {
         let (token, path, revision) = (token.to_owned(), "/mcp".to_owned(), NEWEST.to_owned());
-        Self { port: port(daemon), token, path, revision, session: None, next_id: 0 }
+        let (port, session, workspace) = (port(daemon), None, None);
+        Self { port, token, path, revision, session, workspace, next_id: 0 }
+    }
+
+    /// The same client in a workspace that it names.
+    pub(crate) fn in_workspace(self, workspace: Option<&str>) -> Self {
+        Self { workspace: workspace.map(ToOwned::to_owned), ..self }
     }
 
     /// A client that has agreed on a session.
     pub(crate) fn session(daemon: &Daemon, token: &str, revision: &str) -> Self {
+        Self::session_in(daemon, token, revision, None)
+    }
+
+    /// The same in a workspace that it names.
+    pub(crate) fn session_in(
+        daemon: &Daemon,
+        token: &str,
+        revision: &str,
+        workspace: Option<&str>,
+    ) -> Self {
         let mut client = Self { revision: revision.to_owned(), ..Self::alone(daemon, token) };
+        client = client.in_workspace(workspace);
         let hello = client.initialize();
         assert_eq!(hello.message()["result"]["protocolVersion"], revision, "{hello:?}");
         client.session = hello.header("mcp-session-id");
@@ -139,6 +158,9 @@ impl HttpClient {
         ];
         if let Some(session) = &self.session {
             all.push(("Mcp-Session-Id", session));
+        }
+        if let Some(workspace) = &self.workspace {
+            all.push(("Moss-Workspace", workspace));
         }
         all.retain(|(name, _)| headers.iter().all(|(other, _)| other != name));
         all.extend(headers);

@@ -11,18 +11,34 @@ use tonic::Status;
 
 use super::client::McpClient;
 use super::over_http::HttpClient;
-use crate::harness::{Client, Site, call, reason};
+use crate::harness::{Client, Daemon, Site, call, reason, waiting};
 use crate::journal::records;
 
+/// Tools with the arguments of their calls.
+type Calls = Vec<(&'static str, Value)>;
+
 /// What differs from machine to machine, or from moment to moment.
-const UNSTABLE: [&str; 9] =
-    ["call_id", "callId", "time", "at", "timestamp", "committedAt", "modified", "session", "seq"];
+const UNSTABLE: [&str; 10] = [
+    "call_id",
+    "callId",
+    "time",
+    "at",
+    "timestamp",
+    "committedAt",
+    "modified",
+    "session",
+    "seq",
+    "duration_ms",
+];
+/// Errors whose text says what a caller of that front can do.
+const WORDED_BY_FRONTS: [&str; 2] = ["confirmation_required", "tool_unknown"];
 
 /// What opens the port.
 const TOKEN: &str = "c0ffee1234567890c0ffee1234567890";
 
 /// Tools of which a call has to work.
-const WORKS: [&str; 13] = [
+const WORKS: [&str; 16] = [
+    "codebase_search",
     "create_file",
     "delete_file",
     "delete_lines",
@@ -31,10 +47,12 @@ const WORKS: [&str; 13] = [
     "get_project_structure",
     "grep_search",
     "insert_line",
+    "lint_check",
     "list_directory",
     "patch",
     "read_file",
     "replace_lines",
+    "run_terminal_cmd",
     "todo",
 ];
 
@@ -46,6 +64,8 @@ struct Seen {
     output: Value,
     /// The code of why there is none; empty where there is one.
     error: String,
+    /// What that says, where it does not depend on the front.
+    message: String,
     /// What is shown beside the result, as MCP has it.
     content: Vec<Value>,
     /// Each changed file with its state and diff.
@@ -67,6 +87,7 @@ fn site() -> Site {
     site.write("src/lib.rs", "pub fn total() -> u32 {\n    2\n}\n");
     site.write("free/b.txt", "alpha\nbeta\ngamma\n");
     site.write("free/c.txt", "x = 1\ny = 2\n");
+    site.write("broken.py", "def total(:\n");
     site.write("Cargo.toml", "[package]\nname = \"demo\"\n");
     // More than one page holds.
     for number in 0..700 {
@@ -76,11 +97,11 @@ fn site() -> Site {
 }
 
 /// Calls that end in every way a call of one front can.
-fn golden() -> Vec<(&'static str, Value)> {
+fn golden() -> Calls {
     [reads(), searches_and_plans(), edits()].concat()
 }
 
-fn reads() -> Vec<(&'static str, Value)> {
+fn reads() -> Calls {
     vec![
         ("read_file", json!({ "path": "a.txt" })),
         ("read_file", json!({ "path": "a.txt", "startLine": 2, "endLine": 2 })),
@@ -111,7 +132,7 @@ fn reads() -> Vec<(&'static str, Value)> {
     ]
 }
 
-fn searches_and_plans() -> Vec<(&'static str, Value)> {
+fn searches_and_plans() -> Calls {
     vec![
         ("file_search", json!({ "pattern": "*.rs" })),
         ("file_search", json!({ "pattern": "*.log", "offset": 90 })),
@@ -125,7 +146,16 @@ fn searches_and_plans() -> Vec<(&'static str, Value)> {
         ("grep_search", json!({ "pattern": "nothing-like-that" })),
         ("find_code_location", json!({ "search": "total" })),
         ("find_code_location", json!({ "search": "nothing_of_that_name" })),
+        ("codebase_search", json!({ "query": "where is the total" })),
+        ("codebase_search", json!({ "query": "" })),
+        ("run_terminal_cmd", json!({ "command": "cat a.txt" })),
+        ("run_terminal_cmd", json!({ "command": "cat missing.txt" })),
+        ("run_terminal_cmd", json!({ "command": "touch made.txt" })),
+        ("run_terminal_cmd", json!({ "command": "" })),
+        ("lint_check", json!({ "path": "broken.py" })),
+        ("lint_check", json!({ "path": "missing.py" })),
         ("diff_history", json!({ "path": "a.txt" })),
+        ("diff_history", json!({ "history": 1 })),
         ("todo", json!({})),
         ("todo", json!({ "items": [{ "id": "1", "content": "look", "status": "pending" }] })),
         ("todo", json!({ "items": [{ "id": "1", "content": "look", "status": "soon" }] })),
@@ -135,7 +165,7 @@ fn searches_and_plans() -> Vec<(&'static str, Value)> {
     ]
 }
 
-fn edits() -> Vec<(&'static str, Value)> {
+fn edits() -> Calls {
     vec![
         ("create_file", json!({ "path": "free/new.txt", "content": "new\n" })),
         ("create_file", json!({ "path": "free/new.txt", "content": "again\n" })),
@@ -177,9 +207,9 @@ fn block(part: v1::ContentPart) -> Value {
     json!({ "type": "image", "mimeType": image.media_type, "data": data })
 }
 
-async fn over_grpc(client: &Client) -> Vec<Seen> {
+async fn over_grpc(client: &Client, calls: Calls, call: fn(&str, Value) -> v1::Call) -> Vec<Seen> {
     let mut all = Vec::new();
-    for (tool, arguments) in golden() {
+    for (tool, arguments) in calls {
         let shown = format!("{tool} {arguments:.80}");
         let ended = client.call(call(tool, arguments)).await;
         let code = |status: &Status| reason(status).to_ascii_lowercase();
@@ -187,6 +217,7 @@ async fn over_grpc(client: &Client) -> Vec<Seen> {
             Ok(result) => Seen {
                 call: shown,
                 output: serde_json::from_str(&result.output_json).unwrap_or_default(),
+                message: result.error.as_ref().map_or("", |error| &error.message).to_owned(),
                 error: result.error.map(|error| error.code).unwrap_or_default(),
                 content: result.content.into_iter().map(block).collect(),
                 changes: result
@@ -199,7 +230,10 @@ async fn over_grpc(client: &Client) -> Vec<Seen> {
                     })
                     .collect(),
             },
-            Err(status) => Seen { call: shown, error: code(&status), ..Seen::default() },
+            Err(status) => {
+                let message = status.message().to_owned();
+                Seen { call: shown, error: code(&status), message, ..Seen::default() }
+            }
         });
     }
     all
@@ -211,10 +245,11 @@ fn changes(of: &Value) -> Vec<(String, String, String)> {
     all.map(|one| (text(one, "path"), text(one, "status"), text(one, "diff"))).collect()
 }
 
-fn over_command_line(site: &Site) -> Vec<Seen> {
+fn over_command_line(site: &Site, calls: Calls, options: &[&str]) -> Vec<Seen> {
     let run = |(tool, arguments): (&str, Value)| {
         let shown = format!("{tool} {arguments:.80}");
-        let ended = site.run(&["call", tool, "--args", &arguments.to_string(), "--json"]);
+        let arguments = arguments.to_string();
+        let ended = site.run(&[&["call", tool, "--args", &arguments, "--json"], options].concat());
         let report: Value =
             serde_json::from_str(&ended.stdout).unwrap_or_else(|_| panic!("{ended:?}"));
         let error = report["error"]["code"].as_str().unwrap_or_default().to_owned();
@@ -226,13 +261,14 @@ fn over_command_line(site: &Site) -> Vec<Seen> {
             json!({ "type": "image", "mimeType": part["media_type"], "data": part["data"] })
         });
         let (content, output) = (content.collect(), report["output"].clone());
-        Seen { call: shown, output, error, content, changes }
+        let message = report["error"]["message"].as_str().unwrap_or_default().to_owned();
+        Seen { call: shown, output, error, message, content, changes }
     };
-    golden().into_iter().map(run).collect()
+    calls.into_iter().map(run).collect()
 }
 
 /// Over either transport of MCP: `request` makes a request of it.
-fn over_mcp(mut request: impl FnMut(&str, Value) -> Value) -> Vec<Seen> {
+fn over_mcp(calls: Calls, mut request: impl FnMut(&str, Value) -> Value) -> Vec<Seen> {
     let mut run = |(tool, arguments): (&str, Value)| {
         let call = format!("{tool} {arguments:.80}");
         let response = request("tools/call", json!({ "name": tool, "arguments": arguments }));
@@ -243,13 +279,21 @@ fn over_mcp(mut request: impl FnMut(&str, Value) -> Value) -> Vec<Seen> {
         let result = &response["result"];
         let facts = &result["_meta"]["moss/call"];
         let error = facts["error"]["code"].as_str().unwrap_or_default().to_owned();
+        let message = facts["error"]["message"].as_str().unwrap_or_default().to_owned();
         let output = result.get("structuredContent").cloned().unwrap_or_default();
+        let text = result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{result}"));
+        if error.is_empty() {
+            let same: Value = serde_json::from_str(text).unwrap();
+            assert_eq!(same, output, "{call}: the text is what is structured");
+        } else if !message.contains(char::is_control) {
+            assert!(text.starts_with(&format!("{error}: {message}")), "{call}: {text}");
+        }
         // Before it is the output as text, or what went wrong and what was to change.
         let blocks = result["content"].as_array().into_iter().flatten().skip(1);
         let content = blocks.filter(|block| block["type"] != "text").cloned().collect();
-        Seen { call, output, error, content, changes: changes(&facts["changes"]) }
+        Seen { call, output, error, message, content, changes: changes(&facts["changes"]) }
     };
-    golden().into_iter().map(&mut run).collect()
+    calls.into_iter().map(&mut run).collect()
 }
 
 /// The records of a machine without what makes each of them different.
@@ -279,13 +323,18 @@ fn settle(value: &mut Value, site: &Site) {
 }
 
 fn settled(mut all: Vec<Seen>, site: &Site) -> Vec<Seen> {
-    all.iter_mut().for_each(|seen| settle(&mut seen.output, site));
+    for seen in &mut all {
+        settle(&mut seen.output, site);
+        seen.message = match WORDED_BY_FRONTS.contains(&seen.error.as_str()) {
+            true => String::new(),
+            false => seen.message.replace(site.outside("").to_str().unwrap(), "MACHINE/"),
+        };
+    }
     all
 }
 
-#[test]
-fn a_call_is_the_same_call_on_every_front() {
-    assert!(golden().len() >= 60, "{} calls", golden().len());
+/// Four machines, and a daemon on each. The last speaks MCP over HTTP.
+fn machines() -> ([Site; 4], [Daemon; 4]) {
     let mut sites = [site(), site(), site(), site()];
     let token = sites[3].outside("token");
     std::fs::write(&token, TOKEN).unwrap();
@@ -295,19 +344,40 @@ fn a_call_is_the_same_call_on_every_front() {
         sites[3].argument(argument);
     }
     let daemons = sites.each_ref().map(Site::serve);
-    let runtime = tokio::runtime::Runtime::new().unwrap();
-    let grpc = runtime.block_on(async { over_grpc(&daemons[0].caller().await).await });
-    let command_line = over_command_line(&sites[1]);
-    let mut client = McpClient::connect(&sites[2], &["--set", "all"]);
-    let mcp = over_mcp(|method, params| client.request(method, params));
-    assert_eq!(client.close().code(), Some(0));
-    let mut client = HttpClient::session(&daemons[3], TOKEN, "2025-11-25");
-    let http = over_mcp(|method, params| client.request(method, params));
-    for daemon in daemons {
-        daemon.stop();
+    (sites, daemons)
+}
+
+/// Makes calls on the front of a machine, with an own way of waiting for confirmations or without one.
+fn over(front: usize, site: &Site, daemon: &Daemon, calls: Calls, waits: bool) -> Vec<Seen> {
+    match front {
+        0 => tokio::runtime::Runtime::new().unwrap().block_on(async {
+            let client = daemon.caller().await;
+            over_grpc(&client, calls, if waits { waiting } else { call }).await
+        }),
+        1 => over_command_line(site, calls, if waits { &["--wait"] } else { &[] }),
+        2 => {
+            let mut client = McpClient::connect(site, &["--set", "all"]);
+            let seen = over_mcp(calls, |method, params| client.request(method, params));
+            assert_eq!(client.close().code(), Some(0));
+            seen
+        }
+        _ => {
+            let mut client = HttpClient::session(daemon, TOKEN, "2025-11-25");
+            over_mcp(calls, |method, params| client.request(method, params))
+        }
     }
-    let all = [(grpc, 0), (command_line, 1), (mcp, 2), (http, 3)];
-    let [grpc, others @ ..] = all.map(|(seen, of)| settled(seen, &sites[of]));
+}
+
+#[test]
+fn a_call_is_the_same_call_on_every_front() {
+    assert!(golden().len() >= 60, "{} calls", golden().len());
+    let (sites, daemons) = machines();
+    let all = [0, 1, 2, 3].map(|front| {
+        let seen = over(front, &sites[front], &daemons[front], golden(), false);
+        settled(seen, &sites[front])
+    });
+    daemons.into_iter().for_each(Daemon::stop);
+    let [grpc, others @ ..] = all;
     // What fails everywhere is the same without being worth anything.
     for tool in WORKS {
         let works =
@@ -334,5 +404,37 @@ fn a_call_is_the_same_call_on_every_front() {
             assert_eq!(first, other);
         }
         assert_eq!(first.len(), other.len());
+    }
+}
+
+#[test]
+fn a_call_that_a_person_approves_is_done_alike_on_every_front() {
+    let (sites, daemons) = machines();
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let edit = || vec![("create_file", json!({ "path": "asked.txt", "content": "x\n" }))];
+    let all = [0, 1, 2, 3].map(|front| {
+        let (site, daemon) = (&sites[front], &daemons[front]);
+        let approver = runtime.block_on(daemon.approver());
+        // Where somebody watches, a call waits on every front.
+        let mut watcher = runtime.block_on(approver.watch());
+        let (seen, digest) = std::thread::scope(|scope| {
+            let called = scope.spawn(|| over(front, site, daemon, edit(), true));
+            let question = runtime.block_on(watcher.question());
+            runtime.block_on(approver.approve(&question)).unwrap();
+            (called.join().unwrap(), question.digest)
+        });
+        assert_eq!(site.read("asked.txt"), "x\n");
+        let mut records = journal(site);
+        let confirmed = records.iter_mut().find(|record| record["kind"] == "confirmation").unwrap();
+        // The root of the workspace is a part of it.
+        assert_eq!(confirmed["digest"].take(), digest);
+        (settled(seen, site), records)
+    });
+    daemons.into_iter().for_each(Daemon::stop);
+    let [(seen, records), others @ ..] = &all;
+    assert_eq!((seen[0].error.as_str(), seen[0].changes[0].1.as_str()), ("", "committed"));
+    assert!(records.iter().any(|record| record["kind"] == "committed"), "{records:#?}");
+    for other in others {
+        assert_eq!((seen, records), (&other.0, &other.1));
     }
 }

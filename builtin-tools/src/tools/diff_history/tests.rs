@@ -82,6 +82,11 @@ fn a_path_and_a_limit_narrow_it_down() {
     assert_eq!(past["changes"].as_array().unwrap().len(), 1);
     let past = call(&host(), "diff_history", json!({ "limit": 2 })).unwrap();
     assert_eq!((past["changes"].as_array().unwrap().len(), &past["truncated"]), (2, &json!(true)));
+    let past = call(&host(), "diff_history", json!({ "history": 4 })).unwrap();
+    assert_eq!((past["changes"].as_array().unwrap().len(), &past["truncated"]), (1, &json!(false)));
+    assert_eq!(past["changes"][0]["history"], 4);
+    let past = call(&host(), "diff_history", json!({ "history": 3 })).unwrap();
+    assert_eq!(past["note"], "there is no such change 3, or it is kept no longer");
     let past = call(&host(), "diff_history", json!({ "path": "none" })).unwrap();
     assert_eq!(past["note"], "nothing was changed in none through moss");
     let past = call(&MemoryHost::default(), "diff_history", json!({})).unwrap();

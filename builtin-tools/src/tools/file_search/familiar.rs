@@ -29,7 +29,7 @@ impl FamiliarFiles {
             files.extend(focus.into_iter().chain(editor.open.into_iter().map(|open| open.path)));
         }
         files.extend(cx.recently_read(READ_MAX));
-        let query = PastQuery { path: None, changes_max: CHANGES_MAX, diff_bytes_max: 0 };
+        let query = PastQuery::newest(CHANGES_MAX);
         // A history that cannot be read is no reason to find nothing.
         let past = cx.past(query).await.unwrap_or_default();
         let changed = past.changes.into_iter().flat_map(|change| change.files);

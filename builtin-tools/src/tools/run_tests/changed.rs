@@ -66,7 +66,7 @@ pub(super) async fn files(
     cx: &Context,
     beneath: Option<&RelPath>,
 ) -> Result<Vec<LatestFileChange>, ToolError> {
-    let query = PastQuery { path: None, changes_max: CHANGES_MAX, diff_bytes_max: 0 };
+    let query = PastQuery::newest(CHANGES_MAX);
     let past = cx.past(query).await?;
     let is_beneath =
         |path: &RelPath| beneath.is_none_or(|directory| path.beneath(directory).is_some());

@@ -88,7 +88,7 @@ impl ChangedLines {
 
     /// Adds what moss changed since a change: the lines of now that were not there before the first one.
     async fn add_history(&mut self, cx: &Context, since: Option<u64>) -> Result<(), ToolError> {
-        let query = PastQuery { path: None, changes_max: CHANGES_MAX, diff_bytes_max: 0 };
+        let query = PastQuery::newest(CHANGES_MAX);
         let past = cx.past(query).await?;
         let newer = past
             .changes

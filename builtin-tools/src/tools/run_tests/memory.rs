@@ -34,7 +34,7 @@ impl TestMemory {
         let kept = cx.remembered(NAME);
         let kept: Option<Self> = kept.and_then(|kept| serde_json::from_slice(&kept).ok());
         // What changes while the tests run may have come too late for them.
-        let newest = PastQuery { path: None, changes_max: 1, diff_bytes_max: 0 };
+        let newest = PastQuery::newest(1);
         let past = cx.past(newest).await.unwrap_or_default();
         let newest = past.changes.first().map_or(0, |change| change.number);
         Self { newest, ..kept.unwrap_or_default() }
