@@ -165,6 +165,23 @@ fn only_files_of_the_type_are_found() {
 }
 
 #[test]
+fn files_of_which_only_a_part_is_known_are_counted() {
+    let host = host();
+    let minified = format!("let settings = \"{}\";\n", "y".repeat(30_000));
+    host.write("vendor/data.js", minified.clone());
+    let note = |host: &MemoryHost, arguments: Value| {
+        let found = search(host, arguments).unwrap();
+        found["note"].as_str().unwrap_or_default().to_owned()
+    };
+    let asked = || json!({"query": "retry settings"});
+    assert!(!note(&host, asked()).contains("a part is known"), "what others made is no news");
+    host.write("src/data.js", minified);
+    assert!(note(&host, asked()).contains("of 1 files only a part is known"));
+    let typed = json!({"query": "retry settings", "fileType": "rs"});
+    assert!(!note(&host, typed).contains("a part is known"));
+}
+
+#[test]
 fn questions_without_words_are_refused_and_long_ones_answered() {
     for query in ["", "   ", "the of and", "?!", "在哪里"] {
         let error = search(&host(), json!({"query": query})).unwrap_err();
