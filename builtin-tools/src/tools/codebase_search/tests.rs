@@ -116,6 +116,13 @@ fn a_place_is_also_a_parameter_of_its_own() {
         let arguments = json!({"query": query, "related_to": "src/client.rs:9"});
         assert_eq!(search(&host, arguments).unwrap(), by_query, "{query}");
     }
+    // As compilers print it.
+    for arguments in [
+        json!({"query": "src/client.rs:9:5"}),
+        json!({"query": "", "related_to": "--> src/client.rs:9:5"}),
+    ] {
+        assert_eq!(search(&host, arguments.clone()).unwrap(), by_query, "{arguments}");
+    }
     let both = json!({"query": "settings", "related_to": "src/client.rs:9"});
     let found = search(&host, both).unwrap();
     assert_eq!(found["results"], by_query["results"]);
