@@ -92,6 +92,10 @@ fn described(status: &v1::GetStatusResponse) -> String {
 pub(super) fn index_lines(index: &v1::IndexStatus) -> Vec<String> {
     let mut lines = vec![files_line(index)];
     lines.extend(index.texts.as_ref().map(texts_line));
+    if index.incomplete > 0 {
+        let files = index.incomplete;
+        lines.push(format!("code: of {files} files only a part is known, as they are too large or too long to parse"));
+    }
     lines.extend(index.embeddings.as_ref().map(embeddings_line));
     if let Some(texts) = index.texts.as_ref().filter(|texts| !texts.problem.is_empty()) {
         lines.push(format!("{} {}", yellow("index:"), text::line(&texts.problem)));

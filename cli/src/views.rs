@@ -281,6 +281,7 @@ pub(super) fn index(index: &v1::IndexStatus) -> Value {
         "memory_bytes": index.memory_bytes,
         "texts": index.texts.as_ref().map(texts),
         "embeddings": index.embeddings.as_ref().map(embedding::known),
+        "incomplete": index.incomplete,
     })
 }
 

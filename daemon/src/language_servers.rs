@@ -103,8 +103,14 @@ pub fn installed(config: &Config) -> Vec<InstalledServer> {
     configured(config).into_iter().map(look).collect()
 }
 
+/// The first server that knows files of a name, of those that are installed.
+pub(crate) fn installed_for(config: &Config, name: &str) -> Option<ServerSpec> {
+    let mut all = configured(config).into_iter();
+    all.find(|spec| spec.language_of(name).is_some() && is_installed(spec))
+}
+
 /// Whether the program of a server is there.
-pub(crate) fn is_installed(spec: &ServerSpec) -> bool {
+fn is_installed(spec: &ServerSpec) -> bool {
     spec.words.first().is_some_and(|program| moss_sandbox::find_program(program).is_some())
 }
 
@@ -267,6 +273,18 @@ mod tests {
         assert_eq!(names(&config).len(), KNOWN.len() - 2);
         config.language_servers.enabled = false;
         assert!(names(&config).is_empty());
+    }
+
+    #[test]
+    fn a_server_that_is_not_installed_leaves_its_files_to_another_one() {
+        let mut config = Config::default();
+        for (name, program) in [("a", "no-such-program-of-moss"), ("b", "sh")] {
+            let server =
+                format!("command = [\"{program}\"]\nfiles = [\"*.zig\"]\nlanguage = \"zig\"");
+            config.added_language_servers.insert(name.to_owned(), toml::from_str(&server).unwrap());
+        }
+        assert_eq!(installed_for(&config, "main.zig").unwrap().name, "b");
+        assert!(installed_for(&config, "main.none-of-them").is_none());
     }
 
     #[test]

@@ -53,6 +53,8 @@ pub struct CodeSearchFound {
     pub files: u64,
     /// How many are not read yet, so that what is in them is not found.
     pub pending: u64,
+    /// Of how many only a part is known: they do not parse within bounds, or have more than is kept of one.
+    pub incomplete: u64,
     /// How they were ranked; none where nobody configured more than words.
     pub ranking: Option<CodeRanking>,
 }

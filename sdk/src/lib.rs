@@ -42,6 +42,8 @@ pub mod deceptive;
 #[cfg(feature = "host")]
 pub mod editor;
 #[cfg(feature = "host")]
+pub mod editor_lines;
+#[cfg(feature = "host")]
 pub mod file;
 #[cfg(feature = "host")]
 pub mod glob;

@@ -37,7 +37,7 @@ async fn declarations_are_found_at_once_wherever_they_move() {
     assert_eq!(
         found["locations"],
         json!([{
-            "path": "src/store.rs", "line": 8, "column": 12, "end_line": 10, "name": "open",
+            "path": "src/store.rs", "line": 8, "column": 12, "start_line": 7, "end_line": 10, "name": "open",
             "kind": "method", "container": "Store", "text": "pub fn open() -> Self",
             "documentation": "Opens it."
         }])

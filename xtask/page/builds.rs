@@ -15,6 +15,8 @@ use crate::parts::largest;
 
 /// Crates that have a row of their own.
 const CRATES_MAX: usize = 12;
+/// What all grammars may take of a clean debug build.
+const GRAMMARS_WANTED: &str = "≤ 60 s";
 /// What stands before the list of units in the page that `cargo build --timings` writes.
 const UNITS: &str = "const UNIT_DATA = ";
 
@@ -41,7 +43,9 @@ pub(crate) fn measure(root: &Path, package: &str, target: &Path) -> Result<Vec<R
     let timings = target.join("cargo-timings/cargo-timing.html");
     let timings = fs::read_to_string(&timings)
         .with_context(|| format!("cannot read {}", timings.display()))?;
-    rows.extend(largest("one core for", Unit::Nanoseconds, crates(&timings)?, CRATES_MAX));
+    let crates = crates(&timings)?;
+    rows.push(grammars(&crates));
+    rows.extend(largest("one core for", Unit::Nanoseconds, crates, CRATES_MAX));
     rows.push(Row::bytes("disk after the debug build", bytes_below(target)?));
     for Member { name, directory } in &members {
         touch(directory)?;
@@ -108,6 +112,14 @@ fn crates(timings: &str) -> Result<BTreeMap<String, u64>> {
         *crates.entry(unit.name).or_default() += duration.as_nanos() as u64;
     }
     Ok(crates)
+}
+
+/// What the grammars take together.
+fn grammars(crates: &BTreeMap<String, u64>) -> Row {
+    let grammars = crates.iter().filter(|(name, _)| name.starts_with("tree-sitter-"));
+    let value = Spread::single(grammars.map(|(_, nanoseconds)| nanoseconds).sum());
+    let row = Row::bytes("one core for all grammars", 0).wanted(GRAMMARS_WANTED);
+    Row { unit: Unit::Nanoseconds, value, ..row }
 }
 
 /// The crates in what `cargo tree` prints, each once, the package first: `NAME vVERSION (DIRECTORY)`,
@@ -177,6 +189,18 @@ mod tests {
         let expected = [("a".to_owned(), 2_000_000_000), ("b".to_owned(), 250_000_000)];
         assert_eq!(crates(page).unwrap(), expected.into());
         crates("<script>const OTHER = [];").unwrap_err();
+    }
+
+    #[test]
+    fn grammars_are_summed_up() {
+        let crates = [("tree-sitter", 1), ("tree-sitter-c", 2), ("tree-sitter-go", 59_999_999_998)];
+        let crates = crates.map(|(name, took)| (name.to_owned(), took));
+        let row = grammars(&crates.into());
+        assert_eq!((row.unit, row.value.median), (Unit::Nanoseconds, 60_000_000_000));
+        assert_eq!(
+            moss_xtask::targets::verdict(&row),
+            Some(moss_xtask::targets::TargetVerdict::Met)
+        );
     }
 
     #[test]

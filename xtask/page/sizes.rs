@@ -14,6 +14,10 @@ use crate::parts::largest;
 /// Sections and crates that have a row of their own.
 const SECTIONS_MAX: usize = 5;
 const CRATES_MAX: usize = 15;
+/// What all grammars of a released binary may add to it.
+const GRAMMARS_WANTED: &str = "≤ 45 MiB";
+/// How the names of their tables and of what reads them begin.
+const GRAMMAR_NAMES: [&str; 2] = ["ts_", "tree_sitter_"];
 /// Code without a crate: that of C, and what the compiler adds.
 const NO_CRATE: &str = "C and others";
 
@@ -29,6 +33,9 @@ pub(crate) fn measure(binary: &Path, with_symbols: &Path) -> Result<Vec<Row>> {
         bail!("{} has no symbols", with_symbols.display());
     }
     rows.extend(largest("code of", Unit::Bytes, crates, CRATES_MAX));
+    rows.push(
+        Row::bytes("tables and lexers of grammars", grammars(&symbols)).wanted(GRAMMARS_WANTED),
+    );
     Ok(rows)
 }
 
@@ -72,6 +79,18 @@ fn crates(listed: &str) -> BTreeMap<String, u64> {
     crates
 }
 
+/// How many bytes grammars have, from what `nm` lists, with the library that runs them.
+fn grammars(listed: &str) -> u64 {
+    let of_grammar = |line: &str| {
+        let mut words = line.splitn(4, ' ').skip(1);
+        let (bytes, kind, name) = (words.next()?, words.next()?, words.next()?);
+        let is_grammar = GRAMMAR_NAMES.iter().any(|begin| name.starts_with(begin));
+        let is_in_file = !kind.eq_ignore_ascii_case("b");
+        if is_grammar && is_in_file { bytes.parse::<u64>().ok() } else { None }
+    };
+    listed.lines().filter_map(of_grammar).sum()
+}
+
 /// The crate in a path like `<wasmtime::Engine as core::clone::Clone>::clone` or `serde::de::f`.
 fn owner(name: &str) -> String {
     let path = name.trim_start_matches(['<', '&', '*', '[', '(']);
@@ -104,6 +123,9 @@ mod tests {
                       0003 0000000000000007 t a::g\n0004 0000000000000009 r a::TABLE\n U puts\n";
         let expected = [("a".to_owned(), 27), (NO_CRATE.to_owned(), 5)];
         assert_eq!(crates(listed), BTreeMap::from(expected));
+        let listed = "0001 0000000000000020 r ts_parse_table\n0002 0000000000000005 T tree_sitter_c\n\
+                      0003 0000000000000007 b ts_cache\n0004 0000000000000009 r TABLE\n U ts_puts\n";
+        assert_eq!(grammars(listed), 25);
     }
 
     #[test]

@@ -65,9 +65,9 @@ pub(crate) fn report(repositories: &[Repository], weights: &Weights) {
             repository.places.len(),
         );
         // Parsing has a bound in seconds: a machine that does much else measures something else.
-        match repository.index.unparsed() {
+        match size.incomplete {
             0 => {}
-            count => println!("{}: {count} files did not parse within bounds", repository.name),
+            count => println!("{}: of {count} files only a part is known", repository.name),
         }
     }
     let grep = |texts: &PlainTexts, question: &str| owned(texts.by_words(question, DEPTH));

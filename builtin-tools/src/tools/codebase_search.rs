@@ -4,7 +4,7 @@ mod output;
 
 use std::sync::Arc;
 
-use moss_ranking::{CodeGathering, CodeQuestion, FileTypes};
+use moss_ranking::{CodeGathering, CodeQuestion, FileTypes, WrittenLocation};
 use moss_sdk::code_search::{CodeSearch, CodeSearchFound, CodeSearchGoal};
 use moss_sdk::context::Context;
 use moss_sdk::file::Content;
@@ -151,17 +151,17 @@ async fn related(cx: &Context, related_to: &str) -> Result<CodeSearchGoal, ToolE
         .hint("name a file from the workspace root and a line of it, such as `src/main.rs:40`"))
 }
 
-/// Reads a query of the form `path:line`; none where it is another.
+/// Reads a query of the form `path:line`, with or without a column; none where it is another.
 ///
 /// # Errors
 ///
 /// Where it can only be that and no such text can be read. Which of its reasons that has is not said: a file that
 /// the policy keeps from the caller does not exist for it.
 async fn place(cx: &Context, query: &str) -> Result<Option<CodeSearchGoal>, ToolError> {
-    let Some((path, line)) = query.trim().rsplit_once(':') else { return Ok(None) };
-    let (Ok(line), Ok(path)) = (line.parse::<u32>(), cx.path(path)) else { return Ok(None) };
+    let Some(location) = WrittenLocation::parse(query) else { return Ok(None) };
+    let (Ok(path), line) = (cx.path(&location.path), location.line) else { return Ok(None) };
     let Some(text) = read(cx, &path).await? else {
-        return if is_path(path.as_str()) { Err(no_such_text(&path, line)) } else { Ok(None) };
+        return if location.is_path() { Err(no_such_text(&path, line)) } else { Ok(None) };
     };
     let lines = text.lines().count();
     if line == 0 || line as usize > lines {
@@ -170,19 +170,6 @@ async fn place(cx: &Context, query: &str) -> Result<Option<CodeSearchGoal>, Tool
             .hint("name a line of the file, such as the one of a declaration"));
     }
     Ok(Some(CodeSearchGoal::RelatedTo { path, line, text: text.into() }))
-}
-
-/// Whether words with a colon and a number behind them name a file and nothing else.
-fn is_path(text: &str) -> bool {
-    let is_word = |text: &str| {
-        !text.is_empty()
-            && text.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '+' | '-'))
-    };
-    let name = text.rsplit('/').next().unwrap_or(text);
-    let has_extension = name.rsplit_once('.').is_some_and(|(stem, extension)| {
-        !stem.is_empty() && is_word(extension) && extension.chars().any(char::is_alphabetic)
-    });
-    !text.contains(char::is_whitespace) && (has_extension || text.contains('/'))
 }
 
 fn no_such_text(path: &RelPath, line: u32) -> ToolError {

@@ -12,7 +12,9 @@ mod query;
 mod reference;
 mod room;
 
-use moss_ranking::FileTypes;
+use std::sync::Arc;
+
+use moss_ranking::{FileTypes, NameTier};
 use moss_sdk::context::Context;
 use moss_sdk::file::{ListOptions, VisitOptions, Visited};
 use moss_sdk::{Effect, ErrorCode, RelPath, Tool, ToolError};
@@ -22,7 +24,7 @@ use serde::Deserialize;
 use self::finder::CodeFinding;
 use self::found::FoundCode;
 use self::output::{FindCodeLocationOutput, FoundSources, LocationSource, ServerWord};
-use self::query::{CodeQuery, QueryPass, SearchType};
+use self::query::{CodeQuery, PassGoal, QueryPass, QueryTarget, SearchType};
 use crate::extent;
 
 /// How far one search goes.
@@ -81,12 +83,15 @@ impl Tool for FindCodeLocation {
     type Output = FindCodeLocationOutput;
 
     async fn run(self, cx: Context) -> Result<FindCodeLocationOutput, ToolError> {
-        let query = CodeQuery::parse(&self.search, self.search_type, self.find_definition)?;
+        let mut query = CodeQuery::parse(&self.search, self.search_type, self.find_definition)?;
         let path = self.path.as_deref().filter(|path| !path.is_empty());
-        let root = match path.or(query.path()) {
-            Some(path) => cx.path(path)?,
-            None => RelPath::root(),
-        };
+        let mut root = path.map_or_else(|| Ok(RelPath::root()), |path| cx.path(path))?;
+        if let QueryTarget::Line(location) = &query.target {
+            match location.file(&cx, &root).await? {
+                Some(file) => root = file,
+                None => query.read_as_words(),
+            }
+        }
         let scope = SearchScope::new(&cx, root, self.file_type, self.find_references).await?;
         let (mut found, mut visited) = (FoundCode::default(), Visited::default());
         for pass in query.passes()? {
@@ -131,16 +136,43 @@ impl SearchScope {
         Ok(Self { directory, file, types, has_references })
     }
 
-    /// Looks at the files once.
+    /// Looks at the files: first at those that name what the name is said to belong to.
     async fn visit(
         &self,
         cx: &Context,
-        pass: QueryPass,
+        mut pass: QueryPass,
     ) -> Result<(FoundCode, Visited), ToolError> {
-        let types = self.types.as_deref().map(FileTypes::parse).transpose()?;
-        let finding = CodeFinding::new(pass, types, self.file.clone(), self.has_references);
-        let (finding, visited) = cx.visit(&self.directory, EXTENT, finding).await?;
+        if self.has_references {
+            // Uses are those of the name, wherever they are.
+            pass.owner = None;
+        }
+        let (found, visited) = self.look(cx, pass.clone()).await?;
+        let is_strange = found.fit.is_none_or(|fit| fit.tier == NameTier::Name);
+        let is_named = matches!(pass.goal, PassGoal::Named(_));
+        if is_strange && is_named && pass.owner.take().is_some() {
+            return self.look(cx, pass).await;
+        }
+        Ok((found, visited))
+    }
+
+    /// Looks at the files once, and where that ends before the last, at those that are known to declare the name.
+    async fn look(&self, cx: &Context, pass: QueryPass) -> Result<(FoundCode, Visited), ToolError> {
+        let finding = CodeFinding::new(pass, self.types()?, self.file.clone(), self.has_references);
+        let (mut finding, visited) = cx.visit(&self.directory, EXTENT, finding).await?;
+        if let Some(wanted) = finding.missed() {
+            let (directory, types) = (self.directory.clone(), self.types()?);
+            let is_typed = move |path: &RelPath| types.as_ref().is_none_or(|one| one.admits(path));
+            let wants = move |path: &RelPath| path.beneath(&directory).is_some() && is_typed(path);
+            let declaring = wanted.declaring_files(cx, Arc::new(wants)).await?;
+            if finding.resumes_in(declaring) {
+                (finding, _) = cx.visit(&self.directory, EXTENT, finding).await?;
+            }
+        }
         Ok((finding.found, visited))
+    }
+
+    fn types(&self) -> Result<Option<FileTypes>, ToolError> {
+        self.types.as_deref().map(FileTypes::parse).transpose()
     }
 }
 

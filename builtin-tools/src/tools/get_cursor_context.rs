@@ -4,11 +4,11 @@ mod calls;
 mod code;
 mod declared;
 mod diagnostics;
-mod lines;
 mod names;
 
 use moss_sdk::context::Context;
 use moss_sdk::editor::{DefinitionKind, EditorState, Focus, Position, Span, Symbol};
+use moss_sdk::editor_lines::EditorLines;
 use moss_sdk::file::{Content, Text};
 use moss_sdk::{ContentHash, Effect, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
@@ -17,7 +17,6 @@ use serde::{Deserialize, Serialize};
 use self::calls::{CallSite, Callee};
 use self::code::{EnclosingDeclaration, FocusedCode, ImportedName};
 use self::diagnostics::{DiagnosticOutput, diagnostics};
-use self::lines::EditorLines;
 use crate::lines::push_gutter;
 
 /// Most lines on either side of the cursor.
@@ -121,7 +120,7 @@ struct FocusedFile {
     /// The function around the cursor, or what else is declared around it.
     #[serde(skip_serializing_if = "Option::is_none")]
     enclosing: Option<EnclosingDeclaration>,
-    /// What the file imports, up to 50.
+    /// What the file and the functions and modules around the cursor import, the nearest first, up to 50.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     imports: Vec<ImportedName>,
     /// Where the symbol at the cursor is defined.
@@ -275,7 +274,7 @@ impl GetCursorContext {
         if self.semantic_context {
             if let Some(code) = code {
                 shown.enclosing = code.enclosing(cursor);
-                shown.imports = code.imports();
+                shown.imports = code.imports(cursor);
                 if shown.symbols.is_empty() {
                     shown.symbols = code.chain(cursor);
                 }

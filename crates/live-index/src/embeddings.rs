@@ -217,9 +217,13 @@ impl WorkspaceEmbeddings {
         self.lock().asked > 0
     }
 
-    /// Takes note of what the endpoint did: where it failed it is left alone, longer each time.
-    pub fn note_response<T>(&self, response: &Result<T, EndpointFault>) {
+    /// Takes note of what an endpoint did: where it failed it is left alone, longer each time. What one did that is in
+    /// use no more counts for no other.
+    pub fn note_response<T>(&self, endpoint: [u8; 32], response: &Result<T, EndpointFault>) {
         let mut inner = self.lock();
+        if !inner.uses(endpoint) {
+            return;
+        }
         let url = inner.endpoint.as_ref().map(|one| one.url().to_owned()).unwrap_or_default();
         match response {
             Ok(_) => {
@@ -305,7 +309,7 @@ impl WorkspaceEmbeddings {
                 () = draining.cancelled() => return,
                 response = asking => response,
             };
-            slot.0.note_response(&response);
+            slot.0.note_response(id, &response);
             // One of which it makes none is no reason to ask no other.
             let (Ok(Some(mut vectors)), [text]) = (response, texts) else { return };
             let Some(vector) = vectors.pop() else { return };
@@ -321,9 +325,11 @@ impl WorkspaceEmbeddings {
             Ok(Err(_)) => None,
             Err(_) => {
                 let mut inner = self.lock();
-                let times = inner.late.0 + 1;
-                let rest = Duration::from_secs(1 << times.min(16)).min(REST_MAX);
-                inner.late = (times, Some(Instant::now() + rest));
+                if inner.uses(id) {
+                    let times = inner.late.0 + 1;
+                    let rest = Duration::from_secs(1 << times.min(16)).min(REST_MAX);
+                    inner.late = (times, Some(Instant::now() + rest));
+                }
                 None
             }
         }
@@ -331,7 +337,7 @@ impl WorkspaceEmbeddings {
 
     fn remember(&self, endpoint: [u8; 32], text: String, vector: MeaningVector) {
         let mut inner = self.lock();
-        if inner.endpoint.as_ref().is_none_or(|known| known.id() != endpoint) {
+        if !inner.uses(endpoint) {
             return;
         }
         inner.known.push_back((text, vector));
@@ -355,6 +361,10 @@ impl EmbeddingState {
             self.approved.clear();
             self.refused.clear();
         }
+    }
+
+    fn uses(&self, endpoint: [u8; 32]) -> bool {
+        self.endpoint.as_ref().is_some_and(|known| known.id() == endpoint)
     }
 
     /// Whether the endpoint is asked for a question now: it is not left alone, and was not too slow lately.

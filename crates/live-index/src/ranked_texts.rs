@@ -138,7 +138,7 @@ impl RankedTexts {
             return None;
         }
         self.take_in(sources, Instant::now() + WAIT_MAX);
-        let pending = self.lock().unread();
+        let pending = self.lock().unread() as u64;
         let index = self.frozen();
         let (sees_commits, near) = (gate.sees_commits, gate.near);
         let view = self.view(&index, gate);
@@ -148,8 +148,8 @@ impl RankedTexts {
             held.as_ref().map(|(near, vectors)| Meaning { question: near.question, vectors });
         let hits = index.answer_with(search, &view, sees_commits, meaning);
         let files = index.count(&view, &*search.wants) as u64;
-        let pending = pending as u64;
-        Some(CodeSearchFound { hits, files, pending, ranking: None })
+        let incomplete = index.count_incomplete(&view, &*search.wants) as u64;
+        Some(CodeSearchFound { hits, files, pending, incomplete, ranking: None })
     }
 
     /// Says which files beneath a directory are central. None where it is not known what they hold.

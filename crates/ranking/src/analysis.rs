@@ -23,8 +23,8 @@ pub struct AnalyzedText {
     pub(crate) role: FileRole,
     pub(crate) terms: Vec<Box<str>>,
     pub(crate) chunks: Vec<AnalyzedChunk>,
-    /// Why there is no outline, though there is a grammar.
-    pub(crate) is_unparsed: bool,
+    /// Whether only a part of it is known: it does not parse within bounds, or has more than is kept of one text.
+    pub(crate) is_incomplete: bool,
 }
 
 /// A chunk and its words.
@@ -106,13 +106,14 @@ impl TextAnalyzer {
         let read = Self::read_part(text, outline);
         let mut counts = WordCounts::default();
         let path_words = self.path_words(path);
-        let chunks = chunk::chunks(read, outline);
+        let (chunks, is_cut) = chunk::chunks(read, outline);
+        let is_incomplete = is_unparsed || is_cut || outline.is_some_and(|outline| outline.is_cut);
         let role = FileRole::of_chunks(path, outline, &chunks);
         let chunks = chunks
             .iter()
             .map(|chunk| self.chunk(chunk, (read, outline), &path_words, &mut counts))
             .collect();
-        AnalyzedText { path: path.clone(), role, terms: counts.terms, chunks, is_unparsed }
+        AnalyzedText { path: path.clone(), role, terms: counts.terms, chunks, is_incomplete }
     }
 
     /// The words of a path: of its last directories, and twice of its name without what follows the dot.

@@ -44,26 +44,29 @@ struct OwnChunk {
     pieces: Vec<Range<usize>>,
 }
 
-/// Cuts a text at its declarations, or into windows where it has no outline.
-pub(crate) fn chunks(text: &str, outline: Option<&Outline>) -> Vec<TextChunk> {
+/// Cuts a text at its declarations, or into windows where it has no outline. Also says whether it has more chunks than
+/// those.
+pub(crate) fn chunks(text: &str, outline: Option<&Outline>) -> (Vec<TextChunk>, bool) {
     let starts = LineStarts::new(text);
-    let Some(outline) = outline else { return windows(text, &starts) };
-    let own = own_declarations(text, outline, &starts);
-    if own.is_empty() {
-        return windows(text, &starts);
-    }
+    let own = outline.map(|outline| (outline, own_declarations(text, outline, &starts)));
     let mut chunks = Vec::new();
-    for own in cut(text.len(), outline, &own) {
-        match own.declaration {
-            None => between(text, &starts, &own.pieces, &mut chunks),
-            Some(_) => declared(text, outline, &starts, own, &mut chunks),
+    match own {
+        Some((outline, own)) if !own.is_empty() => {
+            for own in cut(text.len(), outline, &own) {
+                match own.declaration {
+                    None => between(text, &starts, &own.pieces, &mut chunks),
+                    Some(_) => declared(text, outline, &starts, own, &mut chunks),
+                }
+                if chunks.len() > CHUNKS_MAX {
+                    break;
+                }
+            }
         }
-        if chunks.len() >= CHUNKS_MAX {
-            chunks.truncate(CHUNKS_MAX);
-            break;
-        }
+        _ => between(text, &starts, std::slice::from_ref(&(0..text.len())), &mut chunks),
     }
-    chunks
+    let is_cut = chunks.len() > CHUNKS_MAX;
+    chunks.truncate(CHUNKS_MAX);
+    (chunks, is_cut)
 }
 
 /// Which declarations have chunks of their own.
@@ -248,13 +251,6 @@ fn between(text: &str, starts: &LineStarts, pieces: &[Range<usize>], chunks: &mu
     }
 }
 
-fn windows(text: &str, starts: &LineStarts) -> Vec<TextChunk> {
-    let mut chunks = Vec::new();
-    between(text, starts, std::slice::from_ref(&(0..text.len())), &mut chunks);
-    chunks.truncate(CHUNKS_MAX);
-    chunks
-}
-
 /// Pieces that make one chunk, and the first and last line of the longest.
 type ChunkWindow = (Vec<Range<usize>>, (u32, u32));
 
@@ -341,7 +337,7 @@ mod tests {
             let name = &declaration.name;
             Some(text[name.start as usize..name.end as usize].to_owned())
         };
-        let all = chunks(text, Some(&outline));
+        let (all, _) = chunks(text, Some(&outline));
         all.iter().map(|chunk| (name(chunk), chunk.lines)).collect()
     }
 
@@ -368,11 +364,22 @@ mod tests {
     #[test]
     fn texts_without_declarations_are_cut_into_windows() {
         let text = "a line\n".repeat(130);
-        let all = chunks(&text, None);
+        let (all, _) = chunks(&text, None);
         let lines: Vec<_> = all.iter().map(|chunk| chunk.lines).collect();
         assert_eq!(lines, [(1, 60), (61, 120), (121, 130)]);
-        assert_eq!(chunks("", None), []);
-        assert_eq!(chunks("\n \n", None), []);
+        assert_eq!(chunks("", None), (vec![], false));
+        assert_eq!(chunks("\n \n", None), (vec![], false));
+    }
+
+    #[test]
+    fn a_text_with_more_chunks_than_are_kept_says_so() {
+        let lines = |windows: usize| "a line\n".repeat(windows * LINES_MAX);
+        let kept = |text: &str| {
+            let (chunks, is_cut) = chunks(text, None);
+            (chunks.len(), is_cut)
+        };
+        assert_eq!(kept(&lines(CHUNKS_MAX)), (CHUNKS_MAX, false));
+        assert_eq!(kept(&lines(CHUNKS_MAX + 1)), (CHUNKS_MAX, true));
     }
 
     proptest! {
@@ -380,7 +387,7 @@ mod tests {
         fn pieces_never_overlap(text in "(fn [a-c]\\(\\) \\{|\\}|struct S;|mod m \\{|// x|\n| |x){0,60}") {
             let outline = Outliner::default().outline(Language::Rust, &text).unwrap();
             let mut pieces: Vec<_> =
-                chunks(&text, Some(&outline)).into_iter().flat_map(|chunk| chunk.pieces).collect();
+                chunks(&text, Some(&outline)).0.into_iter().flat_map(|chunk| chunk.pieces).collect();
             pieces.sort_by_key(|piece| piece.start);
             for pair in pieces.windows(2) {
                 prop_assert!(pair[0].end <= pair[1].start);

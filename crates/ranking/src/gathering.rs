@@ -40,7 +40,9 @@ impl CodeGathering {
         self.index.freeze();
         let view = self.index.view(&RankedView::default(), &mut |_| true);
         let hits = self.index.answer(search, &view, false);
-        CodeSearchFound { hits, files: self.index.len() as u64, pending: 0, ranking: None }
+        let incomplete = self.index.count_incomplete(&view, &*search.wants) as u64;
+        let files = self.index.len() as u64;
+        CodeSearchFound { hits, files, pending: 0, incomplete, ranking: None }
     }
 }
 

@@ -30,7 +30,7 @@ impl TextAnalyzer {
         let (outline, _) = self.outline(path, text);
         let outline = outline.as_ref();
         let read = Self::read_part(text, outline);
-        let chunks = chunk::chunks(read, outline);
+        let (chunks, _) = chunk::chunks(read, outline);
         let role = FileRole::of_chunks(path, outline, &chunks);
         if matches!(role, FileRole::Vendored | FileRole::Data) {
             return None;

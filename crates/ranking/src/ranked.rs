@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
 use moss_sdk::RelPath;
+use moss_sdk::ranking::PathRank;
 
 use crate::analysis::AnalyzedText;
 use crate::commits::CommitSubjects;
@@ -29,8 +30,8 @@ pub struct RankedIndex {
     places: HashMap<RelPath, TextPlace>,
     /// The number of the draft once it is a segment.
     next: u32,
-    /// Those that did not parse within bounds.
-    unparsed: HashSet<RelPath>,
+    /// Those of which only a part is known.
+    incomplete: HashSet<RelPath>,
     changes: u64,
     pub(crate) commits: Option<HeldCommits>,
 }
@@ -89,6 +90,8 @@ pub struct RankedView {
 pub struct RankedSize {
     /// How many texts it has.
     pub texts: usize,
+    /// Of how many only a part is known: they do not parse within bounds, or have more than is kept of one.
+    pub incomplete: usize,
     /// How many chunks those have.
     pub chunks: usize,
     /// About how much memory it takes.
@@ -102,8 +105,8 @@ impl RankedIndex {
     pub fn put(&mut self, analyzed: &AnalyzedText) {
         self.remove(&analyzed.path);
         self.changes += 1;
-        if analyzed.is_unparsed {
-            self.unparsed.insert(analyzed.path.clone());
+        if analyzed.is_incomplete {
+            self.incomplete.insert(analyzed.path.clone());
         }
         let text = self.draft.add(analyzed);
         let place = TextPlace { segment: self.next, text };
@@ -116,7 +119,7 @@ impl RankedIndex {
     /// Forgets a text. Returns whether it knew it.
     pub fn remove(&mut self, path: &RelPath) -> bool {
         let Some(place) = self.places.remove(path) else { return false };
-        self.unparsed.remove(path);
+        self.incomplete.remove(path);
         self.changes += 1;
         if place.segment == self.next {
             self.draft_dead.push(place.text);
@@ -289,14 +292,25 @@ impl RankedIndex {
         let commits = self.commits.as_ref().map_or(0, |held| held.subjects.memory_bytes());
         RankedSize {
             texts: self.places.len(),
+            incomplete: self.incomplete.len(),
             chunks: self.segments.iter().map(|held| held.segment.chunks.len()).sum(),
             memory_bytes: segments.sum::<usize>() + paths.sum::<usize>() + commits,
         }
     }
 
-    /// How many of the texts that it knows did not parse within bounds.
-    pub fn unparsed(&self) -> usize {
-        self.unparsed.len()
+    /// Of how many texts that may be seen and are wanted only a part is known. Vendored and generated ones, which are many,
+    /// are not counted.
+    pub fn count_incomplete(&self, view: &RankedView, wants: &dyn Fn(&RelPath) -> bool) -> usize {
+        let may_see = |path: &RelPath| {
+            self.places.get(path).is_some_and(|place| {
+                let seen = view.verdicts(place.segment);
+                seen.is_none_or(|seen| seen.get(place.text as usize) == Some(&true))
+            })
+        };
+        let counts = |path: &&RelPath| {
+            PathRank::of(path) != PathRank::Vendored && wants(path) && may_see(path)
+        };
+        self.incomplete.iter().filter(counts).count()
     }
 }
 

@@ -24,7 +24,7 @@ impl CodeQuestion {
         let language = Language::of_text(path.as_str(), text);
         let outline =
             language.and_then(|language| Outliner::default().outline(language, text).ok());
-        let chunks = chunk::chunks(text, outline.as_ref());
+        let (chunks, _) = chunk::chunks(text, outline.as_ref());
         let holds = |chunk: &&TextChunk| (chunk.lines.0..=chunk.lines.1).contains(&line);
         let around =
             chunks.iter().filter(holds).min_by_key(|chunk| chunk.lines.1 - chunk.lines.0)?;

@@ -8,14 +8,17 @@ mod errors;
 mod family;
 mod gaps;
 mod grammar;
+mod imported;
 mod language;
 mod macros;
 mod outline;
 mod outliner;
 mod recent_trees;
 mod rules;
+mod shortened;
 mod syntax_tree;
 mod walk;
+mod written_calls;
 
 pub use crate::family::language_family;
 pub use crate::language::Language;
@@ -24,4 +27,6 @@ pub use crate::outline::{
 };
 pub use crate::outliner::{OutlineProblem, Outliner};
 pub use crate::recent_trees::RecentTrees;
+pub use crate::shortened::{one_line, plain_documentation};
 pub use crate::syntax_tree::{SyntaxNode, SyntaxTree};
+pub use crate::written_calls::written_calls;

@@ -18,6 +18,8 @@ pub struct Outline {
     pub uses: Vec<NameUse>,
     /// What it imports, by where that stands.
     pub imports: Vec<Import>,
+    /// Whether it declares or uses more than that: it has more than is kept of one text, or nests deeper than is looked.
+    pub is_cut: bool,
 }
 
 /// Something that a file declares.

@@ -3,6 +3,7 @@
 mod blanked;
 mod lost;
 mod naming;
+mod nodes;
 mod raw;
 mod refine;
 mod scopes;
@@ -13,10 +14,12 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use tree_sitter::{Node, Tree, TreeCursor};
+use tree_sitter::{Node, Tree};
 
 use self::naming::DeclaredName;
+pub(crate) use self::nodes::{Step, each_node};
 use self::scopes::{Boundary, Scope, Scopes};
+use self::signature::NameLine;
 use crate::language::Language;
 use crate::outline::{Declaration, DeclarationKind, Import, Outline, TextRange};
 use crate::rules::pragmas::is_pragma;
@@ -26,17 +29,15 @@ use crate::rules::{DeclarationReach, DeclarationRule, LanguageRules, rules};
 const DECLARATIONS_MAX: usize = 50_000;
 /// Most uses of names in a file.
 const USES_MAX: usize = 500_000;
-/// Deepest nodes that are looked at.
-const DEPTH_MAX: usize = 1_000;
-/// After so many nodes each the time is looked at.
+/// After so many nodes or names each the time is looked at.
 const NODES_TIMED: usize = 64;
 
-/// A node on the way to the one that is looked at.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Step<'t> {
-    pub(crate) node: Node<'t>,
-    /// The field that it is in.
-    field: Option<&'t str>,
+/// The time that a walk has.
+struct WalkTime<'a> {
+    has_passed: &'a dyn Fn() -> bool,
+    /// How often something was looked at.
+    seen: Cell<usize>,
+    is_over: Cell<bool>,
 }
 
 /// What is gathered on the way.
@@ -44,6 +45,7 @@ struct OutlineWalk<'a> {
     language: Language,
     rules: &'static LanguageRules,
     text: &'a str,
+    time: &'a WalkTime<'a>,
     scopes: Scopes,
     /// Comments and attributes that may belong to what comes next.
     leading: Vec<(TextRange, bool)>,
@@ -53,6 +55,8 @@ struct OutlineWalk<'a> {
     import_end: usize,
     /// Where the names of declarations begin.
     declared: HashSet<u32>,
+    /// The line of the name that was looked at last.
+    line: NameLine,
     outline: Outline,
 }
 
@@ -63,67 +67,52 @@ pub(crate) fn outline(
     text: &str,
     time_max: Duration,
 ) -> Option<Outline> {
-    let outline =
-        Outline { language, declarations: Vec::new(), uses: Vec::new(), imports: Vec::new() };
+    let started = Instant::now();
+    let (mut outline, is_late) = walk(language, tree, text, &|| started.elapsed() > time_max);
+    if is_late {
+        return None;
+    }
+    raw::without_signs(&mut outline, text);
+    lost::recover(&mut outline, tree, text);
+    blanked::add_macros(&mut outline, text);
+    Some(outline)
+}
+
+/// Walks until the time is over. Returns whether that is so.
+fn walk(
+    language: Language,
+    tree: &Tree,
+    text: &str,
+    has_passed: &dyn Fn() -> bool,
+) -> (Outline, bool) {
+    let outline = Outline {
+        language,
+        declarations: Vec::new(),
+        uses: Vec::new(),
+        imports: Vec::new(),
+        is_cut: false,
+    };
+    let time = WalkTime { has_passed, seen: Cell::new(0), is_over: Cell::new(false) };
     let mut walk = OutlineWalk {
         language,
         rules: rules(language),
         text,
+        time: &time,
         scopes: Scopes::default(),
         leading: Vec::new(),
         wrappers: Vec::new(),
         import_end: 0,
         declared: HashSet::new(),
+        line: NameLine::default(),
         outline,
     };
-    let (started, seen, is_late) = (Instant::now(), Cell::new(0_usize), Cell::new(false));
-    each_node(tree, |_| !is_late.get(), &mut |path| {
-        seen.set(seen.get() + 1);
-        if seen.get().is_multiple_of(NODES_TIMED) {
-            is_late.set(started.elapsed() > time_max);
-        }
-        if !is_late.get() {
+    let is_whole = each_node(tree, |_| !time.is_over.get(), &mut |path| {
+        if !time.is_over() {
             walk.look(path);
         }
     });
-    if is_late.get() {
-        return None;
-    }
-    raw::without_signs(&mut walk.outline, text);
-    lost::recover(&mut walk.outline, tree, text);
-    blanked::add_macros(&mut walk.outline, text);
-    Some(walk.outline)
-}
-
-/// Shows each node with those that it lies in, in the order of the text. The nodes beneath one are
-/// left out where `enters` says so, or where they lie too deep.
-pub(crate) fn each_node<'t>(
-    tree: &'t Tree,
-    enters: impl Fn(&Node<'t>) -> bool,
-    see: &mut dyn FnMut(&[Step<'t>]),
-) {
-    let mut cursor = tree.walk();
-    let mut path = vec![step(&cursor)];
-    loop {
-        see(&path);
-        let goes_in = path.len() < DEPTH_MAX && enters(&cursor.node());
-        if goes_in && cursor.goto_first_child() {
-            path.push(step(&cursor));
-            continue;
-        }
-        while !cursor.goto_next_sibling() {
-            path.pop();
-            if path.is_empty() || !cursor.goto_parent() {
-                return;
-            }
-        }
-        path.pop();
-        path.push(step(&cursor));
-    }
-}
-
-fn step<'t>(cursor: &TreeCursor<'t>) -> Step<'t> {
-    Step { node: cursor.node(), field: cursor.field_name() }
+    walk.outline.is_cut |= !is_whole;
+    (walk.outline, time.is_over.get())
 }
 
 pub(crate) fn range(node: Node<'_>) -> TextRange {
@@ -133,6 +122,19 @@ pub(crate) fn range(node: Node<'_>) -> TextRange {
 /// Texts are far smaller than what the numbers can hold.
 fn bytes(start: usize, end: usize) -> TextRange {
     u32::try_from(start).unwrap_or(u32::MAX)..u32::try_from(end).unwrap_or(u32::MAX)
+}
+
+// === impl WalkTime ===
+
+impl WalkTime<'_> {
+    /// Whether the time is over, as far as it was looked at.
+    fn is_over(&self) -> bool {
+        self.seen.set(self.seen.get() + 1);
+        if !self.is_over.get() && self.seen.get().is_multiple_of(NODES_TIMED) {
+            self.is_over.set((self.has_passed)());
+        }
+        self.is_over.get()
+    }
 }
 
 // === impl OutlineWalk ===
@@ -229,7 +231,7 @@ impl<'t> OutlineWalk<'t> {
             let kind = refine::kind(self.language, rule.kind, path, &name, self.text);
             let Some(kind) = kind else { continue };
             let is_local = is_value(kind) && is_in_function;
-            if is_local || self.outline.declarations.len() >= DECLARATIONS_MAX {
+            if is_local || !self.has_room() {
                 continue;
             }
             // A node may both declare a type and be what belongs to it.
@@ -250,7 +252,8 @@ impl<'t> OutlineWalk<'t> {
             };
             self.declared.insert(name.range.start);
             let comments = self.rules.comments;
-            let signature = signature::signature((node, body), &name.range, comments, self.text);
+            let line = &mut self.line;
+            let signature = line.signature((node, body), &name.range, comments, self.text);
             self.outline.declarations.push(Declaration {
                 name: name.range,
                 kind,
@@ -270,6 +273,13 @@ impl<'t> OutlineWalk<'t> {
         let boundary = if is_function { Some(Boundary::Function) } else { of_type };
         self.scopes.enter(Scope::declaration(node.end_byte(), first, boundary));
         true
+    }
+
+    /// Whether there is room and time for another declaration: one node may have very many.
+    fn has_room(&mut self) -> bool {
+        let has_room = self.outline.declarations.len() < DECLARATIONS_MAX && !self.time.is_over();
+        self.outline.is_cut |= !has_room;
+        has_room
     }
 
     /// The declaration around the function that is around; none of a type without a name.
@@ -390,6 +400,7 @@ fn is_type(kind: DeclarationKind) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::nodes::DEPTH_MAX;
     use super::*;
     use crate::outliner::Outliner;
 
@@ -400,5 +411,32 @@ mod tests {
         let walk = |time_max| outline(Language::Rust, &tree, &text, time_max);
         assert_eq!(walk(Duration::MAX).unwrap().declarations.len(), 100);
         assert!(walk(Duration::ZERO).is_none());
+    }
+
+    #[test]
+    fn a_declaration_with_very_many_names_ends_with_the_time() {
+        let names: String = (0..10_000).map(|number| format!("a{number},")).collect();
+        let text = format!("const {{{names}}} = x;\n// {}\n", "short\n//".repeat(30_000));
+        let tree = Outliner::default().parse(Language::JavaScript, &text).unwrap();
+        let (outline, is_late) = walk(Language::JavaScript, &tree, &text, &|| true);
+        assert!(is_late);
+        assert!(outline.declarations.len() < NODES_TIMED, "{}", outline.declarations.len());
+    }
+
+    #[test]
+    fn what_is_left_out_is_said() {
+        let is_cut = |language, text: &str| {
+            let outliner = &mut Outliner::within(Duration::from_secs(60));
+            outliner.outline(language, text).unwrap().is_cut
+        };
+        let values = |count| "int value_a = 1;\n".repeat(count);
+        assert!(!is_cut(Language::C, &values(DECLARATIONS_MAX)));
+        assert!(is_cut(Language::C, &values(DECLARATIONS_MAX + 1)));
+        let uses = |count: usize| format!("x = [\n{}]\n", "a, a, a, a,\n".repeat(count / 4));
+        assert!(!is_cut(Language::Python, &uses(1_000)));
+        assert!(is_cut(Language::Python, &uses(USES_MAX + 4)));
+        let deep = |depth: usize| format!("{}{}\n", "[\n".repeat(depth), "]".repeat(depth));
+        assert!(!is_cut(Language::Json, &deep(DEPTH_MAX / 2)));
+        assert!(is_cut(Language::Json, &deep(DEPTH_MAX + 10)));
     }
 }

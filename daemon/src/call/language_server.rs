@@ -17,8 +17,7 @@ use tokio::sync::OwnedMutexGuard;
 use super::effect::{PermittedServer, PriorDecisions, ServerRefusal};
 use super::host::CallHost;
 use crate::language_servers::{
-    IsWanted, RunningServer, ServerKey, ServerSlot, ServerStart, SlotState, configured,
-    is_installed,
+    IsWanted, RunningServer, ServerKey, ServerSlot, ServerStart, SlotState, installed_for,
 };
 use crate::state::WorkspaceState;
 
@@ -60,18 +59,15 @@ impl LanguageServers for CallHost {
 impl CallHost {
     /// The server that knows a file, where it is installed and the file belongs to a project.
     async fn server_of(&self, path: &RelPath) -> Option<FoundServer> {
-        let specs = configured(&self.scope.daemon.config());
-        let name = path.file_name()?;
-        let spec = specs.into_iter().find(|spec| spec.language_of(name).is_some())?;
+        let config = Arc::clone(&self.scope.daemon.config());
         let (workspace, path) = (Arc::clone(&self.scope.workspace), path.clone());
         let find = move || {
-            let is_usable = is_installed(&spec);
-            let project = project_of(&workspace.files, &path, &spec.manifests);
-            let project = match project {
+            let spec = installed_for(&config, path.file_name()?)?;
+            let project = match project_of(&workspace.files, &path, &spec.manifests) {
                 None if spec.needs_manifest => return None,
                 found => found.unwrap_or_else(RelPath::root),
             };
-            is_usable.then_some(FoundServer { spec, project })
+            Some(FoundServer { spec, project })
         };
         self.scope.blocking(find).await.ok()?
     }

@@ -167,7 +167,7 @@ impl EmbeddingKeeper {
         let network = &self.daemon.plugins.network;
         let response = endpoint.embed_if_it_can(network, &texts, dimensions, times).await;
         let embeddings = &self.workspace.embeddings;
-        embeddings.note_response(&response);
+        embeddings.note_response(endpoint.id(), &response);
         let Ok(vectors) = response else {
             return Err(RoundEnd::Later(embeddings.rest().unwrap_or(RETRY)));
         };

@@ -87,6 +87,7 @@ pub(super) fn index(
         memory_bytes: status.memory_bytes as u64,
         texts: Some(texts(kept, &status)),
         embeddings,
+        incomplete: kept.word_status().size.incomplete as u64,
     }
 }
 

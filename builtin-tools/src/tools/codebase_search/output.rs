@@ -150,6 +150,12 @@ impl CodebaseSearchOutput {
                 found.pending
             ));
         }
+        if found.incomplete > 0 {
+            notes.push(format!(
+                "of {} files only a part is known, as they are too large or too long to parse: grep_search reads them",
+                found.incomplete
+            ));
+        }
         if left_out > 0 {
             notes.push(format!(
                 "{left_out} results were left out: there was no room for more, ask for less at once"

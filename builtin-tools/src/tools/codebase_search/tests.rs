@@ -116,6 +116,13 @@ fn a_place_is_also_a_parameter_of_its_own() {
         let arguments = json!({"query": query, "related_to": "src/client.rs:9"});
         assert_eq!(search(&host, arguments).unwrap(), by_query, "{query}");
     }
+    // As compilers print it.
+    for arguments in [
+        json!({"query": "src/client.rs:9:5"}),
+        json!({"query": "", "related_to": "--> src/client.rs:9:5"}),
+    ] {
+        assert_eq!(search(&host, arguments.clone()).unwrap(), by_query, "{arguments}");
+    }
     let both = json!({"query": "settings", "related_to": "src/client.rs:9"});
     let found = search(&host, both).unwrap();
     assert_eq!(found["results"], by_query["results"]);
@@ -162,6 +169,23 @@ fn only_files_of_the_type_are_found() {
         paths.clone().count() > 0 && paths.clone().all(|path| path.ends_with(".py")),
         "{found}"
     );
+}
+
+#[test]
+fn files_of_which_only_a_part_is_known_are_counted() {
+    let host = host();
+    let minified = format!("let settings = \"{}\";\n", "y".repeat(30_000));
+    host.write("vendor/data.js", minified.clone());
+    let note = |host: &MemoryHost, arguments: Value| {
+        let found = search(host, arguments).unwrap();
+        found["note"].as_str().unwrap_or_default().to_owned()
+    };
+    let asked = || json!({"query": "retry settings"});
+    assert!(!note(&host, asked()).contains("a part is known"), "what others made is no news");
+    host.write("src/data.js", minified);
+    assert!(note(&host, asked()).contains("of 1 files only a part is known"));
+    let typed = json!({"query": "retry settings", "fileType": "rs"});
+    assert!(!note(&host, typed).contains("a part is known"));
 }
 
 #[test]

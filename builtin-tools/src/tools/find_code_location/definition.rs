@@ -110,13 +110,13 @@ fn line_of(said: &Location) -> u64 {
     u64::from(said.span.start.line) + 1
 }
 
-/// The place of a location among those that were found.
+/// The place of a location among those that were found: those of one name may lie in each other.
 fn place(found: &FoundCode, said: &Location) -> Option<usize> {
-    let line = line_of(said);
-    let is_it = |known: &CodeLocation| {
-        known.path == said.path.as_str() && (known.line..=known.end_line).contains(&line)
-    };
-    found.locations.iter().position(is_it)
+    let column = said.span.start.character as usize;
+    let all = found.locations.iter().enumerate();
+    let there =
+        all.filter(|(_, known)| known.path == said.path.as_str() && known.line == line_of(said));
+    there.min_by_key(|(_, known)| known.utf16_column.abs_diff(column)).map(|(place, _)| place)
 }
 
 /// Puts a location in front: what is known of it, what is declared there, or where it is said to be.
@@ -134,6 +134,7 @@ fn put_first(
                 path: said.path.to_string(),
                 line: line_of(said),
                 column: u64::from(said.span.start.character) + 1,
+                start_line: None,
                 end_line: u64::from(said.span.end.line) + 1,
                 name: name.map(str::to_owned),
                 kind: LocationKind::Definition,

@@ -1,14 +1,14 @@
 //! Finds declarations, uses and lines in the files of a walk.
 
+use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use moss_ranking::FileTypes;
-use moss_ranking::{DeclaredPlace, NameFit};
+use moss_ranking::{DeclaredPlace, FileTypes, NameFit, QualifiedName, find_words};
 use moss_sdk::RelPath;
 use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
 use moss_sdk::file::{TextPattern, VisitedText};
-use moss_sdk::ranking::PathRank;
+use moss_sdk::ranking::{self, PathRank};
 use moss_symbols::{Language, Outline, Outliner};
 
 use super::found::{COUNTED_MAX, FileCode, FoundCode};
@@ -16,8 +16,10 @@ use super::lined::{LinedText, slice};
 use super::location::LocationKind;
 use super::query::{PassGoal, QueryPass};
 
-/// Most bytes of files that one look parses, in the order of the walk: what is beyond it is not found.
+/// Most bytes of files that one look parses, in the order of the walk: beyond it, only what is known to declare a name
+/// is looked at.
 const PARSED_BYTES_MAX: u64 = 64 << 20;
+
 /// The visitor of one look.
 #[derive(Debug)]
 pub(super) struct CodeFinding {
@@ -26,6 +28,10 @@ pub(super) struct CodeFinding {
     file: Option<RelPath>,
     has_references: bool,
     parsed_bytes: u64,
+    /// The last file that had anything.
+    last: Option<RelPath>,
+    /// The only files that are still looked at, however large they are.
+    rest: Option<BTreeSet<RelPath>>,
     pub(super) found: FoundCode,
 }
 
@@ -56,8 +62,31 @@ impl CodeFinding {
             file,
             has_references,
             parsed_bytes: 0,
+            last: None,
+            rest: None,
             found: FoundCode::default(),
         }
+    }
+
+    /// The name that may be declared in files that were not looked at.
+    pub(super) fn missed(&self) -> Option<&QualifiedName> {
+        match &self.pass.goal {
+            PassGoal::Named(wanted) if self.is_over() => Some(wanted),
+            _ => None,
+        }
+    }
+
+    /// Has the next walk look at some files alone, as far as they come behind the last one. Returns whether any does.
+    pub(super) fn resumes_in(&mut self, mut files: BTreeSet<RelPath>) -> bool {
+        let last = self.last.as_ref();
+        files.retain(|path| last.is_none_or(|last| ranking::compare(path, last).is_gt()));
+        let has_any = !files.is_empty();
+        self.rest = Some(files);
+        has_any
+    }
+
+    fn is_over(&self) -> bool {
+        self.rest.is_none() && self.parsed_bytes >= PARSED_BYTES_MAX
     }
 
     /// Whether more of it would not be shown.
@@ -74,12 +103,13 @@ impl CodeFinding {
 impl TextVisitor for CodeFinding {
     fn wants(&self, path: &RelPath) -> bool {
         self.file.as_ref().is_none_or(|file| file == path)
+            && self.rest.as_ref().is_none_or(|rest| rest.contains(path))
             && self.types.as_ref().is_none_or(|types| types.admits(path))
     }
 
     fn choice(&self) -> Option<String> {
         let types = self.types.as_ref().map_or_else(String::new, |types| types.list().to_owned());
-        self.file.is_none().then_some(types)
+        (self.file.is_none() && self.rest.is_none()).then_some(types)
     }
 
     fn pattern(&self) -> Option<TextPattern> {
@@ -97,8 +127,9 @@ impl TextVisitor for CodeFinding {
     fn gather(&mut self, finding: TextFinding) -> ControlFlow<()> {
         let file: FileCode = *finding.downcast().expect("a code finder found it");
         self.parsed_bytes += file.parsed_bytes;
+        self.last.clone_from(&file.path);
         self.found.take(file);
-        if self.parsed_bytes >= PARSED_BYTES_MAX || self.is_done() {
+        if self.is_over() || self.is_done() {
             self.found.is_cut = true;
             return ControlFlow::Break(());
         }
@@ -110,7 +141,7 @@ impl TextVisitor for CodeFinding {
 
 impl TextScanner for CodeFinder {
     fn scan(&mut self, file: VisitedText<'_>) -> Option<TextFinding> {
-        if !self.pass.may_be_in(file.text) {
+        if !self.pass.may_be_in(file) {
             return None;
         }
         let outline = Language::of_text(file.path.as_str(), file.text)
@@ -123,6 +154,7 @@ impl TextScanner for CodeFinder {
             None => self.unknown(file),
         };
         found.is_data = !is_code;
+        found.path = Some(file.path.clone());
         if is_parsed {
             found.parsed_bytes = file.text.len() as u64;
         }
@@ -134,7 +166,7 @@ impl CodeFinder {
     /// What a file has that was parsed.
     fn outlined(&self, file: VisitedText<'_>, outline: &Outline) -> FileCode {
         let lined = LinedText::new(file.text);
-        let mut found = FileCode::default();
+        let mut found = FileCode { is_incomplete: outline.is_cut, ..FileCode::default() };
         match &self.pass.goal {
             PassGoal::Around(line) => {
                 found.lines = Some(file.text.lines().count());
@@ -184,7 +216,7 @@ impl CodeFinder {
         match &self.pass.goal {
             PassGoal::Code(expression) => lined.code(file.path, expression, None, &mut found),
             PassGoal::Named(wanted) if self.has_references => {
-                for at in lined.words(wanted.written()) {
+                for at in find_words(file.text, wanted.written()) {
                     found.add_use(file.path, lined.line_of(at), || lined.used_at(None, at));
                 }
                 if PathRank::of(file.path) == PathRank::Vendored {

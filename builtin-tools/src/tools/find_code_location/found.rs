@@ -29,6 +29,8 @@ pub(super) struct FoundCode {
     pub(super) lines: Option<usize>,
     /// Files that hold what is looked for and could not be parsed.
     pub(super) unparsed: u64,
+    /// Files that have more than is kept of one.
+    pub(super) incomplete: u64,
     /// Whether it ended before the last file.
     pub(super) is_cut: bool,
 }
@@ -36,6 +38,7 @@ pub(super) struct FoundCode {
 /// What one file has.
 #[derive(Debug, Default)]
 pub(super) struct FileCode {
+    pub(super) path: Option<RelPath>,
     pub(super) locations: Vec<CodeLocation>,
     pub(super) total_locations: u64,
     pub(super) fit: Option<NameFit>,
@@ -50,6 +53,7 @@ pub(super) struct FileCode {
     pub(super) lines: Option<usize>,
     pub(super) parsed_bytes: u64,
     pub(super) is_unparsed: bool,
+    pub(super) is_incomplete: bool,
 }
 
 // === impl FoundCode ===
@@ -66,6 +70,7 @@ impl FoundCode {
         self.total_uses += later.total_uses;
         self.generated += later.generated;
         self.unparsed = self.unparsed.max(later.unparsed);
+        self.incomplete = self.incomplete.max(later.incomplete);
         self.is_cut |= later.is_cut;
         self.locations.truncate(LOCATIONS_MAX);
         self.entries.truncate(LOCATIONS_MAX - self.locations.len());
@@ -124,6 +129,7 @@ impl FoundCode {
         self.generated += file.generated;
         self.lines = self.lines.or(file.lines);
         self.unparsed += u64::from(file.is_unparsed);
+        self.incomplete += u64::from(file.is_incomplete);
     }
 }
 

@@ -1,12 +1,17 @@
 //! A text with its lines: where in them something is declared, used or written.
 
-use moss_ranking::DeclaredPlace;
+use moss_ranking::{DeclaredPlace, is_name_part};
 use moss_sdk::RelPath;
 use moss_sdk::editor::Position;
-use moss_symbols::{Declaration, NameUse, Outline, TextRange};
+use moss_symbols::{Declaration, NameUse, Outline, TextRange, one_line, plain_documentation};
 
 use super::found::{FileCode, LOCATIONS_MAX};
-use super::location::{self, CodeLocation, CodeUse, LocationKind};
+use super::location::{CodeLocation, CodeUse, LocationKind};
+
+/// Most bytes of a signature or a line.
+const LINE_BYTES_MAX: usize = 300;
+/// Most bytes of what documents a declaration.
+const DOCUMENTATION_BYTES_MAX: usize = 600;
 
 /// A text with where its lines begin.
 pub(super) struct LinedText<'a> {
@@ -16,6 +21,11 @@ pub(super) struct LinedText<'a> {
 
 pub(super) fn slice<'t>(text: &'t str, range: &TextRange) -> &'t str {
     text.get(range.start as usize..range.end as usize).unwrap_or_default()
+}
+
+/// A signature or a line, as it is shown.
+fn shown(text: &str) -> Option<String> {
+    Some(one_line(text, LINE_BYTES_MAX))
 }
 
 // === impl LinedText ===
@@ -63,18 +73,20 @@ impl<'a> LinedText<'a> {
         let declaration = &outline.declarations[place];
         let at = declaration.name.start as usize;
         let documentation = declaration.documentation.as_ref();
+        let (line, begun) = (self.line_of(at), self.line_of(declaration.begin as usize));
         let around = DeclaredPlace::of(path, self.text, outline, declaration).containers;
         CodeLocation {
             path: path.to_string(),
-            line: self.line_of(at) as u64,
+            line: line as u64,
             column: self.before(at).chars().count() as u64 + 1,
+            start_line: (begun < line).then_some(begun as u64),
             end_line: self.last_line(&declaration.range) as u64,
             name: Some(slice(self.text, &declaration.name).to_owned()),
             kind: LocationKind::from(declaration.kind),
             container: around.first().map(|&own| own.to_owned()),
-            text: location::one_line(slice(self.text, &declaration.signature)),
+            text: shown(slice(self.text, &declaration.signature)),
             documentation: documentation
-                .map(|range| location::documentation(slice(self.text, range)))
+                .map(|range| plain_documentation(slice(self.text, range), DOCUMENTATION_BYTES_MAX))
                 .filter(|text| !text.is_empty()),
             utf16_column: self.before(at).encode_utf16().count(),
         }
@@ -88,7 +100,7 @@ impl<'a> LinedText<'a> {
             line: line as u64,
             column: self.before(at).chars().count() as u64 + 1,
             kind: Some(used.kind.into()),
-            text: location::one_line(self.line(line)),
+            text: shown(self.line(line)),
             container: container.map(|one| slice(self.text, &one.name).to_owned()),
         }
     }
@@ -105,11 +117,10 @@ impl<'a> LinedText<'a> {
             }
             units += within.next()?.1.len_utf16();
         };
-        let is_word = |c: char| c.is_alphanumeric() || c == '_';
         let next = line[at..].chars().next();
-        let begins = next.is_some_and(|c| is_word(c) || "$@#\"'`".contains(c));
-        let is_within =
-            line[..at].chars().next_back().is_some_and(is_word) && next.is_some_and(is_word);
+        let begins = next.is_some_and(|c| is_name_part(c) || "$@#\"'`".contains(c));
+        let is_within = line[..at].chars().next_back().is_some_and(is_name_part)
+            && next.is_some_and(is_name_part);
         (begins && !is_within).then_some(start + at)
     }
 
@@ -125,7 +136,7 @@ impl<'a> LinedText<'a> {
             line: self.line_of(at) as u64,
             column: self.before(at).chars().count() as u64 + 1,
             kind: None,
-            text: location::one_line(self.line(self.line_of(at))),
+            text: shown(self.line(self.line_of(at))),
             container: self.around(outline, self.line_of(at)),
         }
     }
@@ -164,26 +175,15 @@ impl<'a> LinedText<'a> {
             path: path.to_string(),
             line: line as u64,
             column: self.before(at).chars().count() as u64 + 1,
+            start_line: None,
             end_line: line as u64,
             name: None,
             kind: LocationKind::Line,
             container: None,
-            text: location::one_line(self.line(line)),
+            text: shown(self.line(line)),
             documentation: None,
             utf16_column: self.before(at).encode_utf16().count(),
         }
-    }
-
-    /// Where a word stands, by its first byte.
-    pub(super) fn words(&self, word: &'a str) -> impl Iterator<Item = usize> {
-        let is_part = |c: char| c.is_alphanumeric() || c == '_';
-        let stands_alone = move |at: &usize| {
-            let at = *at;
-            let after = self.text[at + word.len()..].chars().next();
-            let before = self.text[..at].chars().next_back();
-            !before.is_some_and(is_part) && !after.is_some_and(is_part)
-        };
-        self.text.match_indices(word).map(|(at, _)| at).filter(stands_alone)
     }
 
     /// The lines that match, each with what is declared around it.

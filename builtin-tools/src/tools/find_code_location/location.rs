@@ -5,11 +5,6 @@ use moss_symbols::{DeclarationKind, UseKind};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// Most bytes of a signature or a line.
-const LINE_BYTES_MAX: usize = 300;
-/// Most bytes of what documents a declaration.
-const DOCUMENTATION_BYTES_MAX: usize = 600;
-
 /// A declaration or a line.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CodeLocation {
@@ -19,6 +14,9 @@ pub(super) struct CodeLocation {
     pub(super) line: u64,
     /// Where the name begins in its line, in characters, from 1.
     pub(super) column: u64,
+    /// The line that the declaration begins in with its comments, attributes and decorators, where that is before `line`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) start_line: Option<u64>,
     /// The last line of the declaration.
     pub(super) end_line: u64,
     /// Its name; none of a line.
@@ -159,37 +157,4 @@ impl From<UseKind> for CodeUseKind {
             UseKind::Other => Self::Other,
         }
     }
-}
-
-/// A text in one line, cut. Of a long one no more is read than is shown.
-pub(super) fn one_line(text: &str) -> Option<String> {
-    let mut line = String::new();
-    for word in text.split_whitespace() {
-        if line.len() > LINE_BYTES_MAX {
-            break;
-        }
-        let blank = if line.is_empty() { "" } else { " " };
-        line.extend([blank, &word[..word.ceil_char_boundary(LINE_BYTES_MAX + 1)]]);
-    }
-    Some(cut(line, LINE_BYTES_MAX))
-}
-
-/// What documents a declaration, without the signs of comments.
-pub(super) fn documentation(text: &str) -> String {
-    let bare = |line: &str| {
-        let line = line.trim();
-        let line = line.trim_start_matches(['/', '*', '#', '!', '"', '\'', '-', ';']);
-        let line = line.trim_end_matches("*/").trim_end_matches("\"\"\"").trim_end_matches("'''");
-        line.trim().to_owned()
-    };
-    let lines: Vec<String> = text.lines().map(bare).filter(|line| !line.is_empty()).collect();
-    cut(lines.join("\n"), DOCUMENTATION_BYTES_MAX)
-}
-
-fn cut(mut text: String, bytes_max: usize) -> String {
-    if text.len() > bytes_max {
-        text.truncate(text.floor_char_boundary(bytes_max));
-        text.push('…');
-    }
-    text
 }

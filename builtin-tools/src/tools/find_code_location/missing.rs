@@ -1,5 +1,7 @@
 //! What was looked for and not found, in words: declarations, uses, or both.
 
+use moss_ranking::WrittenLocation;
+
 use super::found::FoundCode;
 use super::location::LocationKind;
 use super::output::LocationSource;
@@ -55,7 +57,7 @@ fn missing(
 
 /// What to say where no declaration was found.
 fn undeclared(query: &CodeQuery, found: &FoundCode, is_used: bool) -> String {
-    if let QueryTarget::Line { path, line } = &query.target {
+    if let QueryTarget::Line(WrittenLocation { path, line }) = &query.target {
         return match found.lines {
             Some(lines) if *line as usize > lines => {
                 format!("{path} has {lines} lines: there is no line {line}")

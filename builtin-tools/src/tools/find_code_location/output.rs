@@ -162,6 +162,12 @@ fn notes(found: &FoundCode, visited: &Visited) -> Vec<String> {
              grep_search reads them"
         ));
     }
+    if found.incomplete > 0 {
+        let files = found.incomplete;
+        notes.push(format!(
+            "{files} files have more names than are kept of one, or nest too deep: grep_search reads them"
+        ));
+    }
     if visited.skipped.unapproved > 0 {
         let files = visited.skipped.unapproved;
         notes.push(format!(

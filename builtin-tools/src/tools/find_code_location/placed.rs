@@ -1,11 +1,11 @@
 //! Looks at locations that somebody else named: what is declared or used there, in the texts as they are now. Where a
 //! text has no name at a location, it was named for another text: it is left out and counted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use moss_ranking::FileTypes;
+use moss_ranking::{FileTypes, is_strange_name};
 use moss_sdk::RelPath;
 use moss_sdk::context::{TextFinding, TextScanner, TextVisitor};
 use moss_sdk::editor::{Location, Position};
@@ -19,10 +19,11 @@ use super::lined::LinedText;
 const FILE_START: Position = Position { line: 0, character: 0 };
 
 /// What is wanted of each location.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(super) enum PlacedGoal {
     Declarations,
-    Uses,
+    /// Uses of what has one of these names.
+    Uses(Arc<BTreeSet<String>>),
 }
 
 /// The visitor of the files that have them.
@@ -35,6 +36,8 @@ pub(super) struct PlacedFinding {
     pub(super) found: FoundCode,
     /// Locations at which there is no name.
     pub(super) misfits: u64,
+    /// Locations at which there is another name, and no sign of why.
+    pub(super) strangers: u64,
 }
 
 struct PlacedFinder {
@@ -47,6 +50,7 @@ struct PlacedFinder {
 struct PlacedCode {
     code: FileCode,
     misfits: u64,
+    strangers: u64,
 }
 
 // === impl PlacedFinding ===
@@ -67,7 +71,7 @@ impl PlacedFinding {
             positions.dedup();
         }
         let (places, found) = (Arc::new(places), FoundCode::default());
-        Self { places, goal, types, file, found, misfits: 0 }
+        Self { places, goal, types, file, found, misfits: 0, strangers: 0 }
     }
 }
 
@@ -80,12 +84,13 @@ impl TextVisitor for PlacedFinding {
 
     fn scanner(&self) -> Box<dyn TextScanner> {
         let places = Arc::clone(&self.places);
-        Box::new(PlacedFinder { places, goal: self.goal, outliner: Outliner::default() })
+        Box::new(PlacedFinder { places, goal: self.goal.clone(), outliner: Outliner::default() })
     }
 
     fn gather(&mut self, finding: TextFinding) -> ControlFlow<()> {
         let placed: PlacedCode = *finding.downcast().expect("a placed finder found it");
         self.misfits += placed.misfits;
+        self.strangers += placed.strangers;
         self.found.take(placed.code);
         ControlFlow::Continue(())
     }
@@ -99,21 +104,23 @@ impl TextScanner for PlacedFinder {
         let language = Language::of_text(file.path.as_str(), file.text);
         let outline = language.and_then(|known| self.outliner.outline(known, file.text).ok());
         let lined = LinedText::new(file.text);
-        let (mut code, mut misfits) = (FileCode::default(), 0);
+        let (mut code, mut misfits, mut strangers) = (FileCode::default(), 0, 0);
         for position in positions {
             // One use of a line is shown, and to look for more in a long one takes long.
             let line = position.line as usize + 1;
-            if self.goal == PlacedGoal::Uses && line == code.last_use_line {
+            let is_use = matches!(self.goal, PlacedGoal::Uses(_));
+            if is_use && line == code.last_use_line {
                 continue;
             }
             // What is said to be defined there is the file, such as a module: it has no name in its text.
-            let is_file = self.goal == PlacedGoal::Declarations && *position == FILE_START;
+            let is_file = !is_use && *position == FILE_START;
             let Some(at) = lined.name_at(*position).or(is_file.then_some(0)) else {
                 misfits += 1;
                 continue;
             };
-            match self.goal {
-                PlacedGoal::Uses => {
+            match &self.goal {
+                PlacedGoal::Uses(names) => {
+                    strangers += u64::from(is_strange_name(file.text, outline.as_ref(), at, names));
                     code.add_use(file.path, line, || lined.used_at(outline.as_ref(), at));
                 }
                 PlacedGoal::Declarations => {
@@ -124,6 +131,6 @@ impl TextScanner for PlacedFinder {
                 }
             }
         }
-        Some(Box::new(PlacedCode { code, misfits }))
+        Some(Box::new(PlacedCode { code, misfits, strangers }))
     }
 }

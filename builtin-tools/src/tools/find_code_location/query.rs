@@ -1,7 +1,9 @@
 //! What is looked for: a name, a location or a piece of code, and in which turns.
 
-use moss_ranking::{DeclaredPlace, NameFit, NameTier, QualifiedName};
-use moss_sdk::file::TextPattern;
+use moss_ranking::{
+    DeclaredPlace, NameFit, NameTier, QualifiedName, WrittenLocation, expression_within, find_words,
+};
+use moss_sdk::file::{TextPattern, VisitedText};
 use moss_sdk::{ErrorCode, ToolError};
 use moss_symbols::DeclarationKind;
 use regex::{Regex, RegexBuilder};
@@ -49,12 +51,12 @@ pub(super) struct CodeQuery {
 pub(super) enum QueryTarget {
     Name(QualifiedName),
     Expression(String),
-    Line { path: String, line: u32 },
+    Line(WrittenLocation),
     Code(String),
 }
 
 /// One look at the files.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct QueryPass {
     pub(super) goal: PassGoal,
     /// Only these kinds of declarations.
@@ -62,11 +64,13 @@ pub(super) struct QueryPass {
     /// What a text must match to hold it; none where each may.
     pub(super) pattern: Option<TextPattern>,
     /// `pattern` compiled, for a text that is at hand.
-    pub(super) filter: Option<Regex>,
+    filter: Option<Regex>,
+    /// What the text or the path of a file must match that has what belongs to what is said; none where nothing is.
+    pub(super) owner: Option<Regex>,
 }
 
 /// What one look is for.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum PassGoal {
     /// What is named so.
     Named(QualifiedName),
@@ -123,23 +127,17 @@ impl CodeQuery {
         }
         let target = if search_type == SearchType::Regex {
             QueryTarget::Expression(search.to_owned())
-        } else if let Some((path, line)) = location(search) {
-            QueryTarget::Line { path, line }
+        } else if let Some(location) = WrittenLocation::parse(search).filter(|one| one.line > 0) {
+            QueryTarget::Line(location)
         } else {
-            match QualifiedName::parse(search) {
-                Some(name) => QueryTarget::Name(name),
-                None => QueryTarget::Code(search.to_owned()),
-            }
+            QueryTarget::of_words(search)
         };
         Ok(Self { target, written: search.to_owned(), search_type, is_exact })
     }
 
-    /// The file that the search itself names.
-    pub(super) fn path(&self) -> Option<&str> {
-        match &self.target {
-            QueryTarget::Line { path, .. } => Some(path),
-            _ => None,
-        }
+    /// Takes what looked like a location for words.
+    pub(super) fn read_as_words(&mut self) {
+        self.target = QueryTarget::of_words(&self.written);
     }
 
     /// Whether what was found is what is meant, and not only named like it.
@@ -147,7 +145,7 @@ impl CodeQuery {
         let Some(name) = &location.name else { return false };
         match &self.target {
             QueryTarget::Name(wanted) => wanted.is(name) && !location.kind.is_entry(),
-            QueryTarget::Line { .. } => true,
+            QueryTarget::Line(_) => true,
             QueryTarget::Expression(_) => !location.kind.is_entry(),
             QueryTarget::Code(_) => false,
         }
@@ -180,7 +178,7 @@ impl CodeQuery {
                 .as_ref()
                 .map(|pattern| compiled(&pattern.expression, pattern.case_sensitive))
                 .transpose()?;
-            Ok::<_, ToolError>(QueryPass { goal, kinds, pattern, filter })
+            Ok::<_, ToolError>(QueryPass { goal, kinds, pattern, filter, owner: None })
         };
         let code = |expression: String, case_sensitive| {
             let goal = PassGoal::Code(compiled(&expression, case_sensitive)?);
@@ -195,6 +193,8 @@ impl CodeQuery {
                 let escaped = regex::escape(wanted.written());
                 let named = PassGoal::Named(wanted.clone());
                 let mut passes = vec![pass(named, kinds, of_name(escaped.clone(), true))?];
+                let owner = wanted.owner().map(owner_pattern);
+                let owner = owner.map(|owner| compiled(&owner, false)).transpose()?;
                 if !self.is_exact && self.search_type != SearchType::Exact {
                     let tiers = [NameTier::Container, NameTier::Module];
                     for tier in tiers.into_iter().take(1 + wanted.around.len()) {
@@ -202,6 +202,7 @@ impl CodeQuery {
                         passes.push(pass(containing, kinds, of_name(escaped.clone(), false))?);
                     }
                 }
+                passes.iter_mut().for_each(|pass| pass.owner.clone_from(&owner));
                 if kinds.is_none() {
                     let mut texts = [regex::escape(&self.written), as_word(wanted.written())];
                     if wanted.owner().is_none() {
@@ -215,10 +216,12 @@ impl CodeQuery {
             }
             QueryTarget::Expression(expression) => {
                 let matching = PassGoal::Matching(compiled(expression, true)?);
-                let within = within_texts(expression).and_then(|inner| of_name(inner, true));
+                let within = expression_within(expression).and_then(|inner| of_name(inner, true));
                 Ok(vec![pass(matching, None, within)?, code(expression.clone(), true)?])
             }
-            QueryTarget::Line { line, .. } => Ok(vec![pass(PassGoal::Around(*line), None, None)?]),
+            QueryTarget::Line(location) => {
+                Ok(vec![pass(PassGoal::Around(location.line), None, None)?])
+            }
             QueryTarget::Code(text) => {
                 let is_exact = self.is_exact || self.search_type == SearchType::Exact;
                 Ok(vec![code(regex::escape(text), is_exact)?])
@@ -235,16 +238,9 @@ fn as_word(name: &str) -> String {
     format!("{before}{}{after}", regex::escape(name))
 }
 
-/// What of an expression over names a text must match that holds such a name; none where that is not
-/// easily said.
-fn within_texts(expression: &str) -> Option<String> {
-    let inner = expression.strip_prefix('^').unwrap_or(expression);
-    let inner = match inner.strip_suffix('$') {
-        Some(rest) if !rest.ends_with('\\') => rest,
-        _ => inner,
-    };
-    let is_plain = !inner.contains(['^', '$', '\\', '|']) && !inner.is_empty();
-    is_plain.then(|| inner.to_owned())
+/// An expression for a container or a module wherever it is written: `-` and `_` are the same in their names.
+fn owner_pattern(owner: &str) -> String {
+    owner.split(['-', '_']).map(regex::escape).collect::<Vec<_>>().join("[-_]")
 }
 
 fn compiled(expression: &str, case_sensitive: bool) -> Result<Regex, ToolError> {
@@ -261,15 +257,13 @@ fn compiled(expression: &str, case_sensitive: bool) -> Result<Regex, ToolError> 
     })
 }
 
-/// Reads `path:line` and `path:line:column`.
-fn location(search: &str) -> Option<(String, u32)> {
-    let mut parts: Vec<&str> = search.split(':').collect();
-    if parts.len() == 3 && parts[2].parse::<u32>().is_ok() {
-        parts.pop();
+// === impl QueryTarget ===
+
+impl QueryTarget {
+    /// A name where it is one, else code.
+    fn of_words(search: &str) -> Self {
+        QualifiedName::parse(search).map_or_else(|| Self::Code(search.to_owned()), Self::Name)
     }
-    let [path, line] = parts[..] else { return None };
-    let line = line.parse().ok().filter(|line| *line > 0)?;
-    (!path.is_empty()).then(|| (path.to_owned(), line))
 }
 
 // === impl QueryPass ===
@@ -286,9 +280,16 @@ impl QueryPass {
         }
     }
 
-    /// Whether a text may hold what is looked for.
-    pub(super) fn may_be_in(&self, text: &str) -> bool {
-        self.filter.as_ref().is_none_or(|filter| filter.is_match(text))
+    /// Whether a file may hold what is looked for.
+    pub(super) fn may_be_in(&self, file: VisitedText<'_>) -> bool {
+        let has_owner =
+            |owner: &Regex| owner.is_match(file.path.as_str()) || owner.is_match(file.text);
+        let has_name = match &self.goal {
+            // As a part of other names it is not declared there.
+            PassGoal::Named(wanted) => find_words(file.text, wanted.written()).next().is_some(),
+            _ => self.filter.as_ref().is_none_or(|filter| filter.is_match(file.text)),
+        };
+        has_name && self.owner.as_ref().is_none_or(has_owner)
     }
 
     /// Whether a declaration of some kind has a name that is looked for.
@@ -334,29 +335,6 @@ impl QueryPass {
             PassGoal::Named(wanted) => wanted.is(name),
             PassGoal::Matching(expression) => expression.is_match(name),
             _ => false,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn locations_are_distinguished_from_names() {
-        assert_eq!(location("src/a.rs:12"), Some(("src/a.rs".to_owned(), 12)));
-        assert_eq!(location("src/a.rs:12:4"), Some(("src/a.rs".to_owned(), 12)));
-        for other in ["a::b", "a:b", "a:0", ":3", "std::fmt:x", "a"] {
-            assert_eq!(location(other), None, "{other}");
-        }
-    }
-
-    #[test]
-    fn an_expression_over_names_gives_one_over_texts_where_that_is_certain() {
-        assert_eq!(within_texts("^get_.*"), Some("get_.*".to_owned()));
-        assert_eq!(within_texts("get$"), Some("get".to_owned()));
-        for uncertain in ["^a|b$", "a\\b", "^", "(^a)", "a\\$"] {
-            assert_eq!(within_texts(uncertain), None, "{uncertain}");
         }
     }
 }

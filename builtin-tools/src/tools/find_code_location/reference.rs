@@ -1,8 +1,8 @@
 //! What a language server says of uses: those of the declarations that were found, not of others with their name.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
-use moss_ranking::FileTypes;
 use moss_sdk::context::Context;
 use moss_sdk::editor::{Location, Position};
 use moss_sdk::language_server::{ServerGoal, ServerQuestion, ServerReply};
@@ -17,6 +17,14 @@ use super::{EXTENT, SearchScope};
 
 /// Most declarations whose uses a server is asked for.
 const DECLARATIONS_MAX: usize = 8;
+
+/// What language servers say of all declarations that are meant.
+#[derive(Debug, Default)]
+struct SaidUses {
+    known: Vec<Location>,
+    servers: Vec<String>,
+    elsewhere: u64,
+}
 
 /// Asks a language server where the declarations that are meant are used, and puts that in place of the uses of
 /// their name.
@@ -46,35 +54,35 @@ pub(super) async fn confirm(
         names.extend(one.name.clone().map(|name| (path.clone(), name)));
         asked.entry(path).or_default().push(one.position());
     }
-    let mut known: Vec<Location> = Vec::new();
-    let (mut servers, mut elsewhere) = (Vec::new(), 0);
-    for (path, positions) in asked {
-        let question = ServerQuestion { path, positions, goal: ServerGoal::References };
-        match cx.ask_server(question).await {
-            ServerReply::Known { server, places } => {
-                servers.push(server);
-                elsewhere += places.elsewhere;
-                known.extend(places.locations);
-            }
-            // What one does not say nobody completes: then all of them are those of the name.
-            ServerReply::Unavailable { server, why } => {
-                word.miss(&server, &why);
-                return Ok(LocationSource::Files);
-            }
-            ServerReply::NoServer => return Ok(LocationSource::Files),
+    let mut said = match ask(cx, &asked).await {
+        Ok(said) => said,
+        Err(unsaid) => {
+            unsaid.iter().for_each(|(server, why)| word.miss(server, why));
+            return Ok(LocationSource::Files);
         }
-    }
-    if known.is_empty() && elsewhere == 0 {
-        for (path, name) in names {
-            if is_called_where_declared(cx, path, &name).await? {
+    };
+    if said.known.is_empty() && said.elsewhere == 0 {
+        for (path, name) in &names {
+            if is_called_where_declared(cx, path.clone(), name).await? {
                 let why = format!("it names no use of `{name}`, which its own file calls");
-                servers.iter().for_each(|server| word.miss(server, &why));
+                said.servers.iter().for_each(|server| word.miss(server, &why));
                 return Ok(LocationSource::Files);
             }
         }
     }
-    let (of_name, misfits) = replace_uses(cx, scope, &known, found).await?;
-    servers.into_iter().for_each(|server| word.name(server));
+    let names: BTreeSet<String> = names.into_iter().map(|(_, name)| name).collect();
+    let mut placed = look(cx, scope, &said.known, &names).await?;
+    // What has another name there is used by that, or the text has changed since it was shown to the server.
+    if placed.strangers > 0
+        && let Ok(again) = ask(cx, &asked).await
+    {
+        placed = look(cx, scope, &again.known, &names).await?;
+        said = again;
+    }
+    let (misfits, elsewhere, of_name) = (placed.misfits, said.elsewhere, found.total_uses);
+    found.uses = placed.found.uses;
+    found.total_uses = placed.found.total_uses;
+    said.servers.into_iter().for_each(|server| word.name(server));
     if of_name > found.total_uses {
         let others = of_name - found.total_uses;
         word.say(format!("{others} other uses of the name are of something else"));
@@ -105,18 +113,36 @@ async fn is_called_where_declared(
     Ok(found.total_locations == 1 && is_called)
 }
 
-/// Returns how many uses the name has, and how many locations do not fit the texts.
-async fn replace_uses(
+/// Asks once. What one does not say nobody completes: then there is nothing but the reason, if there is one.
+async fn ask(
+    cx: &Context,
+    asked: &BTreeMap<RelPath, Vec<Position>>,
+) -> Result<SaidUses, Option<(String, String)>> {
+    let mut said = SaidUses::default();
+    for (path, positions) in asked.clone() {
+        let question = ServerQuestion { path, positions, goal: ServerGoal::References };
+        match cx.ask_server(question).await {
+            ServerReply::Known { server, places } => {
+                said.servers.push(server);
+                said.elsewhere += places.elsewhere as u64;
+                said.known.extend(places.locations);
+            }
+            ServerReply::Unavailable { server, why } => return Err(Some((server, why))),
+            ServerReply::NoServer => return Err(None),
+        }
+    }
+    Ok(said)
+}
+
+/// Looks at the texts where something of these names is said to be used.
+async fn look(
     cx: &Context,
     scope: &SearchScope,
     known: &[Location],
-    found: &mut FoundCode,
-) -> Result<(u64, u64), ToolError> {
-    let types = scope.types.as_deref().map(FileTypes::parse).transpose()?;
-    let finding = PlacedFinding::new(known, PlacedGoal::Uses, types, scope.file.clone());
+    names: &BTreeSet<String>,
+) -> Result<PlacedFinding, ToolError> {
+    let goal = PlacedGoal::Uses(Arc::new(names.clone()));
+    let finding = PlacedFinding::new(known, goal, scope.types()?, scope.file.clone());
     let (finding, _) = cx.visit(&scope.directory, EXTENT, finding).await?;
-    let of_name = found.total_uses;
-    found.uses = finding.found.uses;
-    found.total_uses = finding.found.total_uses;
-    Ok((of_name, finding.misfits))
+    Ok(finding)
 }

@@ -2,6 +2,7 @@
 
 use moss_sdk::ErrorCode;
 use moss_sdk::RelPath;
+use moss_sdk::code_search::{CodeHit, CodeSearchFound, CodeSearchGoal};
 use moss_sdk::editor::{Definitions, EditorState, Location, Position, Span};
 use moss_sdk::language_server::{ServerGoal, ServerReply};
 use moss_sdk::testing::MemoryHost;
@@ -75,7 +76,7 @@ fn declarations_say_what_they_are_and_where() {
     assert_eq!(
         found["locations"][0],
         json!({
-            "path": "src/parser.rs", "line": 8, "column": 12, "end_line": 10, "name": "parse",
+            "path": "src/parser.rs", "line": 8, "column": 12, "start_line": 7, "end_line": 10, "name": "parse",
             "kind": "method", "container": "Parser",
             "text": "pub fn parse(&self, text: &str) -> usize",
             "documentation": "Parses one text."
@@ -86,6 +87,13 @@ fn declarations_say_what_they_are_and_where() {
     let class = find(json!({ "search": "Tool", "searchType": "class" }));
     assert_eq!(class["locations"][0]["documentation"], "Uses a parser.");
     assert_eq!(class["locations"][0]["kind"], "class");
+    assert_eq!(class["locations"][0].get("start_line"), None, "it begins with its name");
+    let host = MemoryHost::new([("a.py", "@route('/')\n@once\ndef go():\n    pass\n")]);
+    let go = &call(&host, "find_code_location", json!({ "search": "go" })).unwrap()["locations"][0];
+    assert_eq!(
+        (&go["start_line"], &go["line"], &go["end_line"]),
+        (&json!(1), &json!(3), &json!(4))
+    );
 }
 
 #[test]
@@ -295,6 +303,109 @@ fn code_that_names_nothing_is_found_by_its_lines() {
 }
 
 #[test]
+fn a_location_is_in_its_file_wherever_is_searched() {
+    let host = host();
+    host.write("src/other.rs", format!("fn other() {{\n{}}}\n", "    run();\n".repeat(20)));
+    for path in ["", ".", "src", "src/parser.rs"] {
+        for search in ["src/parser.rs:9", "src/parser.rs:9:5"] {
+            let arguments = json!({ "search": search, "path": path });
+            let found = call(&host, "find_code_location", arguments).unwrap();
+            assert_eq!(places(&found), [("src/parser.rs", 8, "parse")], "{path}: {found}");
+        }
+    }
+    for (search, path, code, said) in [
+        ("src/parser.rs:9", "tests", ErrorCode::InvalidArguments, "which is not in `path`: tests"),
+        ("./src:9", "", ErrorCode::InvalidArguments, "src, which is a directory"),
+        ("src/gone.rs:9", "", ErrorCode::NotFound, "src/gone.rs"),
+    ] {
+        let arguments = json!({ "search": search, "path": path });
+        let error = refused(&host, "find_code_location", arguments);
+        assert_eq!(error.code, code, "{error}");
+        assert!(error.message.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn words_with_a_colon_and_a_number_that_name_no_file_are_code() {
+    let host = host();
+    host.write("src/net.rs", "const URL: &str = \"localhost:8080\";\n// src:404\n");
+    for (search, line) in [("localhost:8080", 1), ("src:404", 2)] {
+        let found = call(&host, "find_code_location", json!({ "search": search })).unwrap();
+        assert_eq!(places(&found), [("src/net.rs", line, "")], "{search}: {found}");
+    }
+    host.write("Makefile", "all:\n\ttrue\n");
+    let made = call(&host, "find_code_location", json!({ "search": "Makefile:2" })).unwrap();
+    assert!(made["note"].as_str().unwrap().contains("around line 2 of Makefile"), "{made}");
+}
+
+#[test]
+fn a_declaration_behind_more_than_is_parsed_is_found() {
+    // More than one look parses, and quick to parse.
+    let line = format!("// new {}\n", "x".repeat(9_000));
+    let large = line.repeat((4 << 20) / line.len());
+    let host = MemoryHost::default();
+    for number in 0..17 {
+        host.write(&format!("a/f{number}.rs"), large.clone());
+    }
+    let store =
+        "pub struct Store;\n\nimpl Store {\n    pub fn new() -> Self {\n        Store\n    }\n}\n";
+    host.write("z/store.rs", store);
+    let find = |search: &str| {
+        let arguments = json!({ "search": search, "searchType": "exact" });
+        call(&host, "find_code_location", arguments).unwrap()
+    };
+    let expected = [("z/store.rs", 4, "new")];
+    // Only one file names the container; of the name alone another one has to know where it is declared.
+    assert_eq!(places(&find("Store::new")), expected);
+    let unknown = find("new");
+    assert_eq!(
+        (unknown["locations"][0]["kind"].as_str(), &unknown["truncated"]),
+        (Some("line"), &json!(true))
+    );
+    host.set_code_answer(|asked| {
+        let CodeSearchGoal::Declared { names, .. } = &asked.goal else {
+            panic!("{:?}", asked.goal)
+        };
+        assert_eq!(names, &["new"]);
+        let path = RelPath::parse("z/store.rs").unwrap();
+        assert!((asked.wants)(&path));
+        let hit = CodeHit {
+            path,
+            lines: (4, 6),
+            name: Some("new".to_owned()),
+            container: Some("Store".to_owned()),
+            kind: Some("method"),
+            score: 1.0,
+            is_named: true,
+            is_near: false,
+            matched: Vec::new(),
+        };
+        CodeSearchFound { hits: vec![hit], files: 18, pending: 0, incomplete: 0, ranking: None }
+    });
+    let known = find("new");
+    assert_eq!(places(&known), expected, "{known}");
+    assert_eq!(known["truncated"], true, "what is in the rest is unknown all the same");
+}
+
+#[test]
+fn a_file_that_has_more_than_is_kept_is_counted() {
+    let host = MemoryHost::default();
+    let nested =
+        |depth: usize| format!("{{\"key\": {}{}}}\n", "[\n".repeat(depth), "]".repeat(depth));
+    for (depth, is_said) in [(100, false), (1_100, true)] {
+        host.write("a.json", nested(depth));
+        let found = call(&host, "find_code_location", json!({ "search": "key" })).unwrap();
+        assert_eq!(places(&found), [("a.json", 1, "key")]);
+        let note = found["note"].as_str().unwrap_or_default();
+        assert_eq!(
+            note.contains("1 files have more names than are kept of one"),
+            is_said,
+            "{note}"
+        );
+    }
+}
+
+#[test]
 fn names_that_are_keywords_are_found_however_they_are_written() {
     let text = "pub struct Row {\n    pub r#type: u8,\n}\n\nimpl Row {\n    fn r#loop(&self) {\n        \
                 loop {}\n    }\n}\n\nfn go(row: &Row) -> u8 {\n    row.r#loop();\n    row.r#type\n}\n";
@@ -454,6 +565,32 @@ fn uses_that_a_language_server_knows_are_those_of_the_declaration() {
 }
 
 #[test]
+fn a_language_server_that_says_it_of_an_older_text_is_asked_again() {
+    let host = MemoryHost::new([
+        ("a.py", "def foo():\n    pass\n"),
+        ("b.py", "from a import foo as other\nother()\nbar(); foo()\n"),
+    ]);
+    let uses = |replies: &[ServerReply]| {
+        let before = host.server_questions().len();
+        host.set_server_replies(ServerGoal::References, replies.to_vec());
+        let arguments = json!({ "search": "foo", "searchType": "exact", "findReferences": true });
+        let found = call(&host, "find_code_location", arguments).unwrap();
+        let uses = found["references"][0]["uses"].as_array().unwrap();
+        let places = uses.iter().map(|one| (one["line"].as_u64(), one["column"].as_u64()));
+        let places: Vec<_> =
+            places.map(|(line, column)| (line.unwrap(), column.unwrap())).collect();
+        (places, host.server_questions().len() - before)
+    };
+    // Where it is used by another name, the file says that.
+    let now = said(&[("b.py", 0, 14), ("b.py", 1, 0), ("b.py", 2, 7)]);
+    let all = vec![(1, 15), (2, 1), (3, 8)];
+    assert_eq!(uses(&[now.clone()]), (all.clone(), 1));
+    let before = said(&[("b.py", 0, 14), ("b.py", 2, 0)]);
+    assert_eq!(uses(&[before.clone(), now]), (all, 2));
+    assert_eq!(uses(&[before]), (vec![(1, 15), (3, 1)], 2), "it knows another reason");
+}
+
+#[test]
 fn a_definition_that_a_language_server_knows_is_described_by_its_text() {
     let host = host();
     host.set_server_reply(ServerGoal::Definitions, said(&[("src/parser.rs", 12, 7)]));
@@ -464,6 +601,21 @@ fn a_definition_that_a_language_server_knows_is_described_by_its_text() {
     assert_eq!((&first["name"], &first["kind"]), (&json!("parse_all"), &json!("function")));
     assert!(first["text"].as_str().unwrap().starts_with("pub fn parse_all("), "{found}");
     assert_eq!(places(&found)[1], ("tests/tool.py", 7, "parse"));
+}
+
+#[test]
+fn a_definition_in_another_one_of_its_name_is_not_that_one() {
+    let host = MemoryHost::new([(
+        "a.py",
+        "def f():\n    def f():\n        pass\n    g = f\n    return f\n",
+    )]);
+    for (line, character, expected) in [(1, 8, (2, "f")), (0, 4, (1, "f")), (3, 4, (4, ""))] {
+        host.set_server_reply(ServerGoal::Definitions, said(&[("a.py", line, character)]));
+        let arguments = json!({ "search": "f", "findDefinition": true });
+        let found = call(&host, "find_code_location", arguments).unwrap();
+        let (_, line, name) = places(&found)[0];
+        assert_eq!((line, name), expected, "{found}");
+    }
 }
 
 #[test]

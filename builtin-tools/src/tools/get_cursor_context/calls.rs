@@ -6,15 +6,14 @@ use std::ops::ControlFlow;
 
 use moss_sdk::context::{Context, TextFinding, TextScanner, TextVisitor};
 use moss_sdk::editor::{Position, Span};
+use moss_sdk::editor_lines::{EditorLines, character_of};
 use moss_sdk::file::{TextPattern, VisitOptions, VisitedText};
 use moss_sdk::{RelPath, ToolError};
-use moss_symbols::{Language, Outline, Outliner, UseKind, language_family};
+use moss_symbols::{Language, Outline, Outliner, UseKind, language_family, written_calls};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::code::{CalledName, FocusedCode, slice};
-use super::lines::EditorLines;
-use super::names::{character_of, is_part};
 use super::{FileLocation, declared, definitions};
 
 /// Most calls of one result.
@@ -25,15 +24,10 @@ const HERE_MAX: usize = 3;
 const ASKED_MAX: usize = 20;
 /// Longest line that is shown, in bytes.
 const LINE_BYTES_MAX: usize = 200;
+/// Most bytes of files that are parsed for callers, in the order of the walk.
+const PARSED_BYTES_MAX: u64 = 64 << 20;
 /// How far callers are looked for.
 const EXTENT: VisitOptions = VisitOptions { entries_max: 100_000, bytes_max: 256 << 20 };
-/// Words before `(` that are no names of functions, over the common languages.
-const KEYWORDS: &[&str] = &[
-    "assert", "await", "catch", "def", "do", "elif", "else", "fn", "for", "foreach", "func",
-    "function", "if", "in", "lambda", "loop", "match", "new", "not", "or", "and", "return",
-    "sizeof", "super", "switch", "throw", "try", "typeof", "until", "using", "when", "while",
-    "with", "yield",
-];
 
 /// A line that seems to call a function.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -64,6 +58,13 @@ struct Callers {
     name: String,
     family: String,
     found: Vec<CallSite>,
+    parsed_bytes: u64,
+}
+
+/// What one file has.
+struct FileCalls {
+    found: Vec<CallSite>,
+    parsed_bytes: u64,
 }
 
 /// Finds the calls of a name in one file: the first ones, in their order.
@@ -79,9 +80,9 @@ pub(super) async fn callers(
     name: &str,
 ) -> Result<(Vec<CallSite>, bool), ToolError> {
     let family = language_family(path.as_str()).to_owned();
-    let visitor = Callers { name: name.to_owned(), family, found: Vec::new() };
+    let visitor = Callers { name: name.to_owned(), family, found: Vec::new(), parsed_bytes: 0 };
     let (mut visitor, visited) = cx.visit(&RelPath::root(), EXTENT, visitor).await?;
-    let has_more = visited.truncated || visitor.found.len() > CALLS_MAX;
+    let has_more = visited.truncated || visitor.has_enough();
     visitor.found.truncate(CALLS_MAX);
     Ok((visitor.found, has_more))
 }
@@ -122,7 +123,7 @@ pub(super) fn seemingly_called(lines: &EditorLines<'_>, span: Span) -> Vec<Calle
     let mut found = Vec::new();
     for number in span.start.line..=span.end.line.min(lines.count()) {
         let line = lines.line(number);
-        for (at, name) in called(line) {
+        for (at, name) in written_calls(line) {
             let position = Position { line: number, character: character_of(line, at) };
             let is_inside = span.start <= position && position < span.end;
             if is_inside && found.len() < CALLS_MAX && seen.insert(name) {
@@ -131,27 +132,6 @@ pub(super) fn seemingly_called(lines: &EditorLines<'_>, span: Span) -> Vec<Calle
         }
     }
     found
-}
-
-/// The names of a line that stand before `(` and are not being defined, and where.
-fn called(line: &str) -> impl Iterator<Item = (usize, &str)> {
-    line.match_indices('(').filter_map(|(open, _)| {
-        // `name!(` calls a macro.
-        let before = line[..open].trim_end();
-        let before = before.strip_suffix('!').unwrap_or(before);
-        let start = before
-            .rfind(|c| !is_part(c))
-            .map_or(0, |at| at + before[at..].chars().next().map_or(0, char::len_utf8));
-        let name = &before[start..];
-        let is_name = name.starts_with(|c: char| !c.is_ascii_digit()) && !KEYWORDS.contains(&name);
-        (is_name && !is_defined(&before[..start])).then_some((start, name))
-    })
-}
-
-/// Whether what stands before a name says that it is defined here.
-fn is_defined(before: &str) -> bool {
-    let word = before.trim_end().rsplit(|c: char| !is_part(c)).next().unwrap_or_default();
-    ["fn", "def", "func", "function", "fun", "sub"].contains(&word)
 }
 
 impl TextVisitor for Callers {
@@ -169,12 +149,19 @@ impl TextVisitor for Callers {
     }
 
     fn gather(&mut self, finding: TextFinding) -> ControlFlow<()> {
-        let found: Vec<CallSite> = *finding.downcast().expect("a call finder found it");
-        self.found.extend(found);
-        match self.found.len() > CALLS_MAX {
+        let file: FileCalls = *finding.downcast().expect("a call finder found it");
+        self.found.extend(file.found);
+        self.parsed_bytes += file.parsed_bytes;
+        match self.has_enough() {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         }
+    }
+}
+
+impl Callers {
+    fn has_enough(&self) -> bool {
+        self.found.len() > CALLS_MAX || self.parsed_bytes >= PARSED_BYTES_MAX
     }
 }
 
@@ -189,7 +176,8 @@ impl TextScanner for CallFinder {
             Some(outline) => self.outlined(file, &outline),
             None => self.by_lines(file),
         };
-        if found.is_empty() { None } else { Some(Box::new(found)) }
+        let parsed_bytes = language.map_or(0, |_| file.text.len() as u64);
+        Some(Box::new(FileCalls { found, parsed_bytes }))
     }
 }
 
@@ -215,7 +203,8 @@ impl CallFinder {
     /// The lines that seem to have calls.
     fn by_lines(&self, file: VisitedText<'_>) -> Vec<CallSite> {
         let lines = (1..).zip(file.text.lines());
-        let calls = lines.filter(|(_, line)| called(line).any(|(_, name)| name == self.name));
+        let calls =
+            lines.filter(|(_, line)| written_calls(line).any(|(_, name)| name == self.name));
         let sites = calls.map(|(number, line)| site(file.path, number, line, None));
         sites.take(CALLS_MAX + 1).collect()
     }
@@ -225,20 +214,4 @@ fn site(path: &RelPath, line: u32, text: &str, container: Option<String>) -> Cal
     let text = text.trim();
     let text = text[..text.floor_char_boundary(LINE_BYTES_MAX)].to_owned();
     CallSite { path: path.to_string(), line, container, text }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn calls_are_distinguished_from_definitions_and_keywords() {
-        let names = |line| called(line).map(|(_, name)| name).collect::<Vec<_>>();
-        assert_eq!(names("let x = run(parse(y), 3) + v.len();"), ["run", "parse", "len"]);
-        assert_eq!(names("pub fn run(x: u8) -> bool {"), Vec::<&str>::new());
-        assert_eq!(names("if (ready) { while(true) f (1) }"), ["f"]);
-        assert_eq!(names("println!(\"{}\", größe(2))"), ["println", "größe"]);
-        assert_eq!(names("    def run(self): return (1, 2)"), Vec::<&str>::new());
-        assert_eq!(names("(3)(4) 5(6)"), Vec::<&str>::new());
-    }
 }

@@ -6,13 +6,13 @@ use std::ops::Range;
 
 use moss_sdk::context::Context;
 use moss_sdk::editor::Position;
+use moss_sdk::editor_lines::EditorLines;
 use moss_sdk::{RelPath, ToolError};
-use moss_symbols::{Declaration, Language, Outline, Outliner, TextRange, UseKind};
+use moss_symbols::{Declaration, Language, Outline, Outliner, TextRange, UseKind, one_line};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Enclosing;
-use super::lines::EditorLines;
 
 /// Most imports of one result.
 const IMPORTS_MAX: usize = 50;
@@ -39,7 +39,7 @@ pub(super) struct EnclosingDeclaration {
     end_line: u32,
 }
 
-/// Something that the file imports.
+/// Something that is imported.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct ImportedName {
     line: u32,
@@ -63,12 +63,6 @@ pub(super) struct FocusedCode<'a> {
 /// A part of a text.
 pub(super) fn slice<'t>(text: &'t str, range: &TextRange) -> &'t str {
     text.get(range.start as usize..range.end as usize).unwrap_or_default()
-}
-
-fn one_line(text: &str, bytes_max: usize) -> String {
-    let mut line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.truncate(line.floor_char_boundary(bytes_max));
-    line
 }
 
 // === impl FocusedCode ===
@@ -146,13 +140,15 @@ impl<'a> FocusedCode<'a> {
         self.holding(position).into_iter().map(one).collect()
     }
 
-    /// What the file imports.
-    pub(super) fn imports(&self) -> Vec<ImportedName> {
+    /// What is imported where a position is, the nearest first.
+    pub(super) fn imports(&self, position: Position) -> Vec<ImportedName> {
+        let at = u32::try_from(self.lines.offset(position)).unwrap_or(u32::MAX);
         let one = |import: &moss_symbols::Import| ImportedName {
             line: self.line(import.range.start as usize),
             text: one_line(slice(self.text, &import.range), LINE_BYTES_MAX),
         };
-        let mut imports: Vec<ImportedName> = self.outline.imports.iter().map(one).collect();
+        let imports = self.outline.imports_at(at).into_iter();
+        let mut imports: Vec<ImportedName> = imports.map(one).collect();
         imports.dedup_by(|one, other| (one.line, &one.text) == (other.line, &other.text));
         imports.truncate(IMPORTS_MAX);
         imports

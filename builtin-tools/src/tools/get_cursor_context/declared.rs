@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use moss_sdk::code_search::{CodeSearch, CodeSearchGoal};
 use moss_sdk::context::Context;
+use moss_sdk::editor_lines::EditorLines;
 use moss_sdk::file::Content;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_symbols::language_family;
 
 use super::FileLocation;
 use super::code::FocusedCode;
-use super::lines::EditorLines;
 
 /// How many declarations of a name are nearer, the name, and the first and last line of what declares it.
 type NamedLines = (usize, String, (u32, u32));

@@ -1,6 +1,7 @@
 //! Names in the text, and the symbols around a position.
 
 use moss_sdk::editor::{Position, Symbol};
+use moss_sdk::editor_lines::byte_of;
 
 /// Kinds of symbols that are called, as the Language Server Protocol names them.
 const CALLED: &[&str] = &["function", "method", "constructor", "macro"];
@@ -33,23 +34,6 @@ pub(super) fn at(line: &str, character: u32) -> Option<&str> {
 }
 
 /// Whether a character is part of names.
-pub(super) fn is_part(c: char) -> bool {
+fn is_part(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'
-}
-
-/// Where a character of a line, in UTF-16 code units, begins in bytes; the end where it has fewer.
-pub(super) fn byte_of(line: &str, character: u32) -> usize {
-    let mut units = 0;
-    for (at, c) in line.char_indices() {
-        if units >= character {
-            return at;
-        }
-        units += c.len_utf16() as u32;
-    }
-    line.len()
-}
-
-/// Where a byte of a line begins in UTF-16 code units.
-pub(super) fn character_of(line: &str, byte: usize) -> u32 {
-    u32::try_from(line[..byte].encode_utf16().count()).unwrap_or(u32::MAX)
 }

@@ -239,6 +239,46 @@ fn callers_say_that_there_are_more() {
 }
 
 #[test]
+fn callers_that_are_not_looked_for_in_all_files_may_be_more() {
+    let line = format!("// load {}\n", "x".repeat(9_000));
+    let large = line.repeat((4 << 20) / line.len());
+    let host = MemoryHost::new([
+        ("a.rs", "fn load(n: u8) {\n}\n"),
+        ("b.rs", "fn go() {\n    load(1);\n}\n"),
+    ]);
+    for number in 0..17 {
+        host.write(&format!("c{number}.rs"), large.clone());
+    }
+    let focus = Focus { path: rel("a.rs"), ..focus(place(1, 0)) };
+    host.attach(EditorState { editor: "x".into(), focus: Some(focus), open: Vec::new() });
+    let arguments = json!({ "includeCallers": true, "semanticContext": false });
+    let output = context(&host, arguments);
+    assert_eq!(output["focus"]["callers"].as_array().unwrap().len(), 1);
+    assert_eq!(output["focus"]["more_callers"], true);
+}
+
+#[test]
+fn imports_are_those_that_count_at_the_cursor_the_nearest_first() {
+    let rust = "use a::one;\n\nfn other() {\n    use b::two;\n}\n\nfn here() {\n    use c::three;\n    three();\n}\n\nmod tests {\n    use d::four;\n}\n";
+    let many: String = (0..60).map(|number| format!("import m{number}\n")).collect();
+    let python = format!("{many}\ndef here():\n    import near\n    near.go()\n");
+    for (path, text, cursor, lines) in [
+        ("src/a.rs", rust, place(8, 4), vec![8, 1]),
+        ("src/a.rs", rust, place(0, 0), vec![1]),
+        ("src/a.rs", rust, place(12, 4), vec![13, 1]),
+        ("src/a.py", &*python, place(63, 4), std::iter::once(63).chain(1..50).collect()),
+    ] {
+        let host = MemoryHost::new([(path, text)]);
+        let focus = Focus { path: rel(path), ..focus(cursor) };
+        host.attach(EditorState { editor: "x".into(), focus: Some(focus), open: Vec::new() });
+        let output = context(&host, json!({}));
+        let imports = output["focus"]["imports"].as_array().unwrap();
+        let found: Vec<_> = imports.iter().map(|one| one["line"].as_u64().unwrap()).collect();
+        assert_eq!(found, lines, "{path}: {output}");
+    }
+}
+
+#[test]
 fn callers_of_a_constructor_are_those_that_create_its_type() {
     for (path, text, cursor, other, calling) in [
         (

@@ -46,11 +46,14 @@ fn a_decision_is_about_one_endpoint_and_one_caller() {
 #[test]
 fn who_fails_is_left_alone_longer_each_time_and_at_most_so_long() {
     let embeddings = WorkspaceEmbeddings::default();
+    let (one, other) = (endpoint("a").id(), endpoint("b").id());
     embeddings.use_endpoint(Some(endpoint("a")));
     assert_eq!(embeddings.rest(), None);
+    embeddings.note_response(other, &failed("it was replaced meanwhile"));
+    assert_eq!((embeddings.rest(), embeddings.overview().problem), (None, None));
     let mut before = Duration::ZERO;
     for _ in 0..40 {
-        embeddings.note_response(&failed("it is closed"));
+        embeddings.note_response(one, &failed("it is closed"));
         let rest = embeddings.rest().unwrap();
         assert!(rest <= REST_MAX && rest + Duration::from_secs(2) > before, "{rest:?}");
         before = rest;
@@ -58,9 +61,11 @@ fn who_fails_is_left_alone_longer_each_time_and_at_most_so_long() {
     assert!(before > REST_MAX - Duration::from_secs(60));
     assert!(embeddings.overview().problem.unwrap().contains("it is closed"));
     assert!(!embeddings.lock().may_ask(Instant::now()));
-    embeddings.note_response(&Ok(()));
+    embeddings.note_response(other, &Ok(()));
+    assert!(embeddings.rest().is_some(), "another endpoint works");
+    embeddings.note_response(one, &Ok(()));
     assert_eq!((embeddings.rest(), embeddings.overview().problem), (None, None));
-    embeddings.note_response(&failed("again"));
+    embeddings.note_response(one, &failed("again"));
     embeddings.use_endpoint(Some(endpoint("b")));
     assert_eq!(embeddings.rest(), None, "another endpoint did nothing wrong");
 }

@@ -108,13 +108,24 @@ fn what_did_not_parse_is_counted_as_long_as_it_is_there() {
     for _ in 0..3 {
         put(&mut index, "a.js", &minified);
         put(&mut index, "b.js", &minified);
-        assert_eq!(index.unparsed(), 2, "one that is read again is one");
+        assert_eq!(index.size().incomplete, 2, "one that is read again is one");
     }
     put(&mut index, "a.js", "let x = 1;\n");
-    assert_eq!(index.unparsed(), 1);
+    assert_eq!(index.size().incomplete, 1);
+    index.freeze();
+    let counted = |index: &RankedIndex, sees: bool, wants: bool| {
+        let view = index.view(&RankedView::default(), &mut |_| sees);
+        index.count_incomplete(&view, &|_| wants)
+    };
+    assert_eq!(counted(&index, true, true), 1);
+    assert_eq!((counted(&index, false, true), counted(&index, true, false)), (0, 0));
+    // More than is kept of one.
+    put(&mut index, "long.h", &"#define A 1\n".repeat(20_001));
+    assert_eq!(index.size().incomplete, 2);
+    assert!(index.remove(&path("long.h")));
     index.settle();
     assert!(index.remove(&path("b.js")));
-    assert_eq!(index.unparsed(), 0);
+    assert_eq!(index.size().incomplete, 0);
 }
 
 proptest! {

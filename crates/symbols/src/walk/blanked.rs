@@ -8,7 +8,9 @@ use crate::outline::{NameUse, Outline, TextRange, UseKind};
 /// Adds them to the names that are used.
 pub(super) fn add_macros(outline: &mut Outline, text: &str) {
     let mut found = macros(outline.language, text);
-    found.truncate(USES_MAX.saturating_sub(outline.uses.len()));
+    let room = USES_MAX.saturating_sub(outline.uses.len());
+    outline.is_cut |= found.len() > room;
+    found.truncate(room);
     if found.is_empty() {
         return;
     }

@@ -48,7 +48,9 @@ pub(super) fn recover(outline: &mut Outline, tree: &Tree, text: &str) {
     let known: HashSet<u32> = functions.map(|one| one.name.start).collect();
     let mut lost = heads(text);
     lost.retain(|head| !known.contains(&head.name.start));
-    lost.truncate(DECLARATIONS_MAX.saturating_sub(outline.declarations.len()));
+    let room = DECLARATIONS_MAX.saturating_sub(outline.declarations.len());
+    outline.is_cut |= lost.len() > room;
+    lost.truncate(room);
     if lost.is_empty() {
         return;
     }

@@ -28,7 +28,11 @@ impl OutlineWalk<'_> {
     pub(super) fn use_name(&mut self, path: &[Step<'_>]) {
         let leaf = path[path.len() - 1];
         let name = range(leaf.node);
-        if self.declared.contains(&name.start) || self.outline.uses.len() >= USES_MAX {
+        if self.declared.contains(&name.start) {
+            return;
+        }
+        if self.outline.uses.len() >= USES_MAX {
+            self.outline.is_cut = true;
             return;
         }
         let kind = if leaf.node.start_byte() < self.import_end {
