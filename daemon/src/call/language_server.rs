@@ -17,7 +17,8 @@ use tokio::sync::OwnedMutexGuard;
 use super::effect::{PermittedServer, PriorDecisions, ServerRefusal};
 use super::host::CallHost;
 use crate::language_servers::{
-    IsWanted, RunningServer, ServerKey, ServerSlot, ServerStart, SlotState, installed_for,
+    IsWanted, RunningServer, ServerKey, ServerSlot, ServerStart, SlotState, configured,
+    installed_for,
 };
 use crate::state::WorkspaceState;
 
