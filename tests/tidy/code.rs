@@ -110,6 +110,10 @@ const FILE_DOORS: &[(&str, &str)] = &[
         "crates/sandbox/src/protected.rs",
         "finds what is protected by names alone, and opens no file",
     ),
+    (
+        "crates/sandbox/src/tracked_masks.rs",
+        "reads the indexes of git, and writes copies where commands have their own files",
+    ),
     ("crates/sandbox/src/repository.rs", "follows the files by which git names its directories"),
     (
         "crates/sandbox/src/settings.rs",

@@ -16,7 +16,7 @@ pub(crate) const FEATURES: &str = "moss-xtask/page,moss-xtask/dist";
 const FEATURES_OF_ALL: &str = "moss-xtask/page,moss-xtask/dist,moss/lang-extra";
 
 /// What tests do more of when everything is tested: how often they search, kill, reload, and over how much.
-const MORE: [(&str, &str); 9] = [
+const MORE: [(&str, &str); 10] = [
     ("MOSS_TEST_SEARCHES", "10000"),
     ("MOSS_TEST_PATTERNS", "2000"),
     ("MOSS_TEST_KILLS", "100"),
@@ -26,6 +26,7 @@ const MORE: [(&str, &str); 9] = [
     ("MOSS_TEST_FRAMEWORKS", "all"),
     ("MOSS_TEST_LINTERS", "all"),
     ("MOSS_TEST_LANGUAGE_SERVERS", "all"),
+    ("MOSS_TEST_CONTROL_GROUPS", "all"),
 ];
 
 /// How much is tested.

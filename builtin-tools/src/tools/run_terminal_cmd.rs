@@ -56,19 +56,20 @@ impl Tool for RunTerminalCmd {
             return Err(ToolError::new(ErrorCode::InvalidArguments, message)
                 .hint("write a script with create_file and run that, or pass less"));
         }
-        // A directory is often written with a slash behind it.
-        let cwd = self.cwd.as_deref().map(|cwd| match cwd.trim_end_matches('/') {
-            "" => cwd,
-            bare => bare,
-        });
-        let directory = match cwd {
-            None | Some("") => RelPath::root(),
-            Some(cwd) => cx.path(cwd)?,
-        };
+        let directory = working_directory(&cx, self.cwd.as_deref())?;
         let Self { command, is_background, .. } = self;
         let is_background = is_background.unwrap_or_default();
         cx.run_command(CommandRequest { command, directory, is_background, has_terminal: false })
             .await
+    }
+}
+
+/// The directory of a command; often it is written with a slash behind it.
+pub(super) fn working_directory(cx: &Context, cwd: Option<&str>) -> Result<RelPath, ToolError> {
+    match cwd.unwrap_or_default() {
+        "" => Ok(RelPath::root()),
+        cwd if cwd.bytes().all(|byte| byte == b'/') => cx.path(cwd),
+        cwd => cx.path(cwd.trim_end_matches('/')),
     }
 }
 

@@ -8,6 +8,8 @@ use moss_sdk::{Effect, ErrorCode, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
+use super::run_terminal_cmd::working_directory;
+
 /// How long is waited where the call does not say.
 const WAIT_DEFAULT: Duration = Duration::from_secs(30);
 /// Longest wait of one call.
@@ -74,10 +76,7 @@ impl Tool for TerminalJob {
     type Output = JobReport;
 
     async fn run(self, cx: Context) -> Result<JobReport, ToolError> {
-        let directory = match self.cwd.as_deref() {
-            None | Some("") => RelPath::root(),
-            Some(cwd) => cx.path(cwd)?,
-        };
+        let directory = working_directory(&cx, self.cwd.as_deref())?;
         cx.job(self.request(directory)?).await
     }
 }
@@ -148,7 +147,7 @@ mod tests {
         for (arguments, expected) in [
             (json!({"action": "list"}), JobRequest::List),
             (
-                json!({"action": "start", "command": "python3", "cwd": "src"}),
+                json!({"action": "start", "command": "python3", "cwd": "src/"}),
                 JobRequest::Start {
                     command: "python3".to_owned(),
                     directory: RelPath::parse("src").unwrap(),

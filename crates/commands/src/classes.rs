@@ -156,6 +156,20 @@ struct AskingEntry {
     /// Values with which the options of `has` are harmless.
     #[serde(default)]
     values: Vec<String>,
+    /// Letters of options without a value, where `unless` is looked for; those of the module if unset.
+    #[serde(default)]
+    flags: String,
+    /// Letters of options with a value, attached or in the next word.
+    #[serde(default)]
+    taking: String,
+    /// Whether the letters of its first word may stand without a dash.
+    #[serde(default)]
+    bundled: bool,
+    /// Whether options end at the first operand.
+    #[serde(default)]
+    leading: bool,
+    /// A text that an operand has to have, too, that is no URL.
+    operand_has: Option<String>,
     reason: String,
     #[cfg_attr(not(test), expect(dead_code, reason = "a test holds the entry to them"))]
     examples: Vec<String>,

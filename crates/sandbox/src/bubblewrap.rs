@@ -63,8 +63,7 @@ impl Bubblewrap {
         let mut add = |words: &[&OsStr]| arguments.extend(words.iter().map(Into::into));
         let word = OsStr::new;
         add(&["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts"].map(word));
-        add(&[word("--unshare-cgroup-try"), word("--as-pid-1"), word("--new-session")]);
-        add(&[word("--cap-drop"), word("ALL")]);
+        add(&["--unshare-cgroup-try", "--as-pid-1", "--new-session", "--cap-drop", "ALL"].map(word));
         if network == NetworkMode::Off {
             add(&[word("--unshare-net")]);
         }
@@ -106,6 +105,7 @@ impl Bubblewrap {
                     }
                 }
                 PlannedMount::Scratch(_) => add(&scratch(at)),
+                PlannedMount::Copy { from, .. } => add(&[word("--ro-bind"), from.as_os_str(), at]),
                 // A device that a mount without devices does not open.
                 PlannedMount::MaskedFile(_) | PlannedMount::MaskedSocket(_) => {
                     add(&[word("--ro-bind"), word("/dev/null"), at]);
@@ -142,6 +142,7 @@ mod tests {
             PlannedMount::Scratch("/tmp".into()),
             PlannedMount::Writable("/w".into()),
             PlannedMount::Readable("/w/.git/hooks".into()),
+            PlannedMount::Copy { from: "/t/i".into(), at: "/w/.git/index".into() },
             PlannedMount::MaskedFile("/w/.env".into()),
             PlannedMount::MaskedDirectory("/w/keys".into()),
             PlannedMount::Cache { real: "/v/c".into(), at: "/c".into(), is_writable: true },
@@ -154,7 +155,7 @@ mod tests {
         assert_eq!(
             mounts,
             "--symlink usr/bin /bin --perms 1777 --size 7 --tmpfs /tmp --bind-fd 9 /w \
-             --ro-bind /w/.git/hooks /w/.git/hooks --ro-bind /dev/null /w/.env \
+             --ro-bind /w/.git/hooks /w/.git/hooks --ro-bind /t/i /w/.git/index --ro-bind /dev/null /w/.env \
              --perms 0000 --tmpfs /w/keys --remount-ro /w/keys --bind /v/c /c --remount-ro /dev --remount-ro / \
              --chdir / --",
         );

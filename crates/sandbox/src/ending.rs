@@ -1,5 +1,6 @@
 //! How a command ended, and what is known about its sandbox: values.
 
+use std::ffi::OsStr;
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,6 +17,10 @@ pub const RUNS_ON: &str = "processes that it started may still run: they were ki
 /// What is said where a command could reach abstract sockets of the machine.
 pub(crate) const ABSTRACT_SOCKETS: &str = "this kernel does not keep the command from abstract Unix sockets of the machine, such as that of X11 \
                                            (`@/tmp/.X11-unix/X0`): Linux does from 6.12 on (Landlock ABI 6)";
+/// What to do about files that git takes for changed.
+const TRACKED: &str = "git takes for changed, since commands may not read them, and `add -A`, `commit -a`, `stash` and \
+                       `rebase` fail. Name other files, or a person adds a rule with their `paths`, \
+                       `protected = true` and `decision = \"allow\"` to the policy";
 /// What to do where a temporary directory holds too much.
 const THERE: &str =
     "on this tier that is on the disk: remove there what is done with, or write into the workspace";
@@ -135,6 +140,8 @@ pub struct SandboxFacts {
     pub compared_afterwards: Vec<PathBuf>,
     /// Masked paths that it could read all the same.
     pub unmasked: Vec<PathBuf>,
+    /// Masked files that git tracks, and takes for changed: see [`SandboxFacts::why_changed_for_git`].
+    pub tracked_masks: Vec<PathBuf>,
     /// Whether it could connect to abstract sockets of the machine, which are no files, although it was kept in
     /// otherwise.
     pub has_abstract_sockets: bool,
@@ -143,6 +150,17 @@ pub struct SandboxFacts {
 // === impl SandboxFacts ===
 
 impl SandboxFacts {
+    /// Why git takes masked files for changed, where a command wrote the name of one.
+    pub fn why_changed_for_git(&self, written: [&str; 2]) -> Option<String> {
+        let is_named = |path: &&PathBuf| {
+            let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+            written.iter().any(|text| text.contains(&*name))
+        };
+        let named = self.tracked_masks.iter().filter(is_named);
+        let named: Vec<_> = named.map(|path| path.display().to_string()).collect();
+        (!named.is_empty()).then(|| format!("there are files that {TRACKED}: {}", named.join(", ")))
+    }
+
     /// What people and models are to know of it with every result.
     pub fn warning(&self) -> Option<&'static str> {
         self.has_abstract_sockets.then_some(ABSTRACT_SOCKETS)

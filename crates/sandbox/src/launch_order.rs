@@ -33,10 +33,12 @@ impl LaunchOrder {
                 PlannedMount::Cache { is_writable: false, .. } => 7,
                 PlannedMount::Cache { is_writable: true, .. } => 8,
                 PlannedMount::MaskedSocket(_) => 9,
+                PlannedMount::Copy { .. } => 10,
             };
             message.number(kind).text(mount.at());
             if let PlannedMount::Link { target: other, .. }
-            | PlannedMount::Cache { real: other, .. } = mount
+            | PlannedMount::Cache { real: other, .. }
+            | PlannedMount::Copy { from: other, .. } = mount
             {
                 message.text(other);
             }
@@ -67,6 +69,7 @@ fn decode_mount(message: &mut Decoder<'_>) -> io::Result<PlannedMount> {
         6 => PlannedMount::MaskedDirectory(at),
         7 | 8 => PlannedMount::Cache { at, real: path()?, is_writable: kind == 8 },
         9 => PlannedMount::MaskedSocket(at),
+        10 => PlannedMount::Copy { at, from: path()? },
         _ => return Err(io::Error::other("the message is of another version of moss")),
     })
 }
@@ -85,6 +88,7 @@ mod tests {
             PlannedMount::Everything,
             PlannedMount::MaskedFile("/w/.env".into()),
             PlannedMount::MaskedSocket("/usr/s".into()),
+            PlannedMount::Copy { from: "/t/index".into(), at: "/w/.git/index".into() },
             PlannedMount::MaskedDirectory("/w/keys".into()),
             PlannedMount::Cache { real: "/v/c".into(), at: "/c".into(), is_writable: true },
             PlannedMount::Cache { real: "/d".into(), at: "/d".into(), is_writable: false },

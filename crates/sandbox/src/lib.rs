@@ -30,6 +30,7 @@ mod environment;
 mod error;
 #[cfg(target_os = "linux")]
 mod fork_server;
+mod git_index;
 mod git_names;
 #[cfg(target_os = "linux")]
 mod groups;
@@ -76,6 +77,7 @@ pub mod terminal_text;
 mod text_search;
 mod tier;
 mod toolchains;
+mod tracked_masks;
 mod visible;
 mod whole_input;
 mod wire;

@@ -203,7 +203,7 @@ impl Means {
         let has_rules = is_kept_in && self.has_landlock;
         let KeeperStart { launch, temporary, private, unmasked, layer, identities } =
             self.keeper_start(command, &mut plan, has_rules, ends)?;
-        environment.variables.insert("TMPDIR".into(), temporary.into());
+        environment.add(temporary, plan.tracked.variables);
         plan.compare_loose(command);
         let (snapshot, missing) = self.snapshot(command, &plan)?;
         let limits = command.limits;
@@ -239,6 +239,7 @@ impl Means {
             sockets: command.files.sockets.clone(),
             compared_afterwards: plan.compared.clone(),
             unmasked,
+            tracked_masks: plan.tracked.noticed,
         };
         if self.launcher.is_some() {
             order.covers = plan.covers;
@@ -252,6 +253,7 @@ impl Means {
             snapshot: Some(snapshot),
             hidden_sockets,
             private,
+            shown: plan.tracked.directory,
             group: None,
             timeout: limits.timeout,
             grace: limits.grace,
@@ -311,6 +313,7 @@ impl Means {
         ends: &mut KeeperEnds,
     ) -> io::Result<KeeperStart> {
         let temporary = "/tmp".into();
+        plan.show_tracked(command, self.launcher.is_some());
         let none = KeeperStart {
             launch: None,
             temporary,

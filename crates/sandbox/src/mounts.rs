@@ -18,6 +18,8 @@ pub(crate) enum PlannedMount {
     Scratch(PathBuf),
     /// All there is, as its user has it.
     Everything,
+    /// A file of moss's that is seen in the place of another one, and not written.
+    Copy { from: PathBuf, at: PathBuf },
     /// A file that cannot be read.
     MaskedFile(PathBuf),
     /// A socket that cannot be reached, in what commands do not write: it may be gone by the time that it is mounted.
@@ -32,7 +34,7 @@ impl PlannedMount {
     /// The path that it is mounted at, within the sandbox.
     pub(crate) fn at(&self) -> &Path {
         match self {
-            Self::Link { at, .. } | Self::Cache { at, .. } => at,
+            Self::Link { at, .. } | Self::Cache { at, .. } | Self::Copy { at, .. } => at,
             Self::Readable(path)
             | Self::Writable(path)
             | Self::Scratch(path)

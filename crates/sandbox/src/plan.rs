@@ -21,6 +21,7 @@ use crate::order::{CoverOrder, LandlockRules};
 use crate::repository;
 use crate::running_snapshots::LooseFiles;
 use crate::toolchains::{self, home, toolchains};
+use crate::tracked_masks::TrackedMasks;
 use crate::visible;
 
 /// Permissions by which the owner of a directory looks into it.
@@ -43,6 +44,8 @@ pub(crate) struct FilePlan {
     pub(crate) repositories: Vec<PathBuf>,
     /// The paths at which something hides what is there.
     pub(crate) kept_from: BTreeSet<PathBuf>,
+    /// What of that git tracks.
+    pub(crate) tracked: TrackedMasks,
 }
 
 /// Works out what a command sees, where there are these sockets, with at most so many mounts that cover something.
@@ -294,6 +297,14 @@ impl FilePlan {
         let new = loose.into_iter().chain(made).filter(|path| !known.contains(path));
         let new: BTreeSet<PathBuf> = new.collect();
         self.compared.extend(new);
+    }
+
+    /// Keeps git from taking for changed what mounts hide.
+    pub(crate) fn show_tracked(&mut self, command: &SandboxedCommand, has_mounts: bool) {
+        if has_mounts {
+            let (files, mounts) = (&command.files, &mut self.mounts);
+            self.tracked = TrackedMasks::show(files, command.profile, &self.kept_from, mounts);
+        }
     }
 
     /// Compares what a command can write although it is masked. Of directories nobody knows how much that is.

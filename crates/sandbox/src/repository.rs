@@ -54,7 +54,7 @@ pub(crate) fn read(dot_git: &Path, workspace: &Path) -> GitAccess {
         return access;
     }
     access.protected.push(dot_git.to_owned());
-    let Some(directory) = pointed_to(dot_git, Some("gitdir:")) else { return access };
+    let Some(directory) = directory(dot_git) else { return access };
     let common = pointed_to(&directory.join("commondir"), None);
     let is_within = |path: &Path| path.starts_with(workspace);
     // What lies in the workspace is whatever a command wrote: it leads to nothing outside.
@@ -83,6 +83,14 @@ pub(crate) fn read(dot_git: &Path, workspace: &Path) -> GitAccess {
         _ => access.readable.push(directory),
     }
     access
+}
+
+/// The directory in which git keeps what belongs to a `.git`.
+pub(crate) fn directory(dot_git: &Path) -> Option<PathBuf> {
+    match dot_git.is_dir() {
+        true => Some(dot_git.to_owned()),
+        false => pointed_to(dot_git, Some("gitdir:")),
+    }
 }
 
 /// Follows a file that names a path, which may be relative to its directory.

@@ -99,6 +99,8 @@ pub(crate) struct Preparation {
     pub(crate) hidden_sockets: Vec<PathBuf>,
     /// Its temporary directory, where it is not in memory; removed at the end.
     pub(crate) private: Option<PrivateDirectory>,
+    /// Where files are that it sees in the place of others; removed at the end.
+    pub(crate) shown: Option<PrivateDirectory>,
     /// Its control group, where it has one; removed at the end.
     pub(crate) group: Option<CommandGroup>,
     pub(crate) timeout: Option<Duration>,
@@ -279,7 +281,9 @@ impl CommandRun {
         }
         let is_output_cut = self.drain().await;
         let snapshot = self.preparation.snapshot.take();
-        let own = (self.preparation.private.take(), self.preparation.group.take());
+        let preparation = &mut self.preparation;
+        let directories = (preparation.private.take(), preparation.shown.take());
+        let own = (directories, preparation.group.take());
         let compared = spawn_blocking(move || {
             drop(own);
             snapshot.map(HeldSnapshot::restore).unwrap_or_default()

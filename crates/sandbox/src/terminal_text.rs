@@ -2,8 +2,9 @@
 
 /// Longest line that may be a question, in bytes.
 const PROMPT_BYTES_MAX: usize = 300;
-/// How the last line ends, in lower case and without signs behind it, of a program that waits for a secret or a name.
-const ASKED: [&str; 9] = [
+/// How the last line ends, in lower case and without signs behind it, of a program that waits for a secret, a name or
+/// a value.
+const ASKED: [&str; 10] = [
     "password",
     "passphrase",
     "passcode",
@@ -13,9 +14,18 @@ const ASKED: [&str; 9] = [
     "one-time code",
     "verification code",
     "token",
+    "enter a value",
 ];
 /// The same with something behind it: `Password for 'x':`.
-const ASKED_FOR: [&str; 4] = ["password for", "passphrase for", "username for", "pin for"];
+const ASKED_FOR: [&str; 7] = [
+    "password for",
+    "passphrase for",
+    "username for",
+    "pin for",
+    "type yes",
+    "type 'yes'",
+    "type \"yes\"",
+];
 /// What a line has that asks to go on, wherever it stands.
 const ASKING: [&str; 6] =
     ["are you sure", "press enter", "press return", "press any key", "hit enter", "--more--"];
@@ -25,6 +35,10 @@ const ASKING_WORDS: [&str; 3] = ["continue?", "proceed?", "overwrite?"];
 const YES_OR_NO: [&str; 4] = ["y", "yes", "n", "no"];
 /// Longest choice of several.
 const CHOICE_BYTES_MAX: usize = 16;
+
+/// The line of an output that has not ended, as it stands on a terminal: of a long one its end, and that it is long.
+#[derive(Debug, Default)]
+pub struct OpenLine(Vec<u8>);
 
 /// Removes what moves the cursor of a terminal, and of lines that are written over and over all but
 /// the last form.
@@ -76,8 +90,7 @@ fn skip_escape(characters: &mut std::iter::Peekable<std::str::Chars<'_>>) {
 
 /// The question at the end of an output, where its last line has not ended and looks like one.
 pub fn prompt(output: &[u8]) -> Option<String> {
-    let start = output.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
-    let line = &output[start..];
+    let line = line_behind(output).unwrap_or(output);
     if line.is_empty() || line.len() > PROMPT_BYTES_MAX {
         return None;
     }
@@ -94,6 +107,38 @@ pub fn prompt(output: &[u8]) -> Option<String> {
         || ASKING_WORDS.iter().any(|word| lower.ends_with(word))
         || ends_with_choice(bare);
     asks.then_some(line)
+}
+
+/// What is written behind the last line break, and behind what moves to the beginning of its line; none where nothing
+/// does.
+fn line_behind(output: &[u8]) -> Option<&[u8]> {
+    let start = output.iter().rposition(|byte| matches!(byte, b'\n' | b'\r'))?;
+    Some(&output[start + 1..])
+}
+
+// === impl OpenLine ===
+
+impl OpenLine {
+    /// Takes what is written behind it.
+    pub fn push(&mut self, bytes: &[u8]) {
+        let bytes = match line_behind(bytes) {
+            Some(line) => {
+                self.0.clear();
+                line
+            }
+            None => bytes,
+        };
+        let kept_max = PROMPT_BYTES_MAX + 1;
+        let bytes = &bytes[bytes.len().saturating_sub(kept_max)..];
+        let over = (self.0.len() + bytes.len()).saturating_sub(kept_max);
+        self.0.drain(..over);
+        self.0.extend_from_slice(bytes);
+    }
+
+    /// The question that it looks like.
+    pub fn prompt(&self) -> Option<String> {
+        prompt(&self.0)
+    }
 }
 
 /// Whether a line ends with choices of which one is yes or no: `[y/N]`, `(yes/no/[fingerprint])`, `(y)`.
@@ -147,6 +192,9 @@ mod tests {
             ("host login: ", Some("host login:")),
             ("--More--(12%)", Some("--More--(12%)")),
             ("Do you want to continue? ", Some("Do you want to continue?")),
+            ("Type 'yes' to continue: ", Some("Type 'yes' to continue:")),
+            ("  Enter a value: ", Some("Enter a value:")),
+            ("\r9% done\rOverwrite? [y/N] ", Some("Overwrite? [y/N]")),
             ("Password:\n", None),
             ("loading (3/9)", None),
             ("f(x, y)", None),
@@ -161,5 +209,29 @@ mod tests {
             assert_eq!(prompt(output.as_bytes()).as_deref(), expected, "{output:?}");
         }
         assert_eq!(prompt(&[vec![b'x'; PROMPT_BYTES_MAX], b"[y/n]".to_vec()].concat()), None);
+    }
+
+    #[test]
+    fn an_open_line_is_what_stands_there_and_no_question_once_it_is_long() {
+        let mut line = OpenLine::default();
+        for percent in 0..100 {
+            line.push(format!("\r{percent}% done").as_bytes());
+        }
+        line.push(b"\rOverwrite");
+        line.push(b"? [y/N] ");
+        assert_eq!(line.prompt().as_deref(), Some("Overwrite? [y/N]"));
+        line.push(b"n\n");
+        assert_eq!(line.prompt(), None);
+
+        let long = [vec![b'x'; PROMPT_BYTES_MAX - 6], b" [y/n]".to_vec()].concat();
+        line.push(&long);
+        assert!(line.prompt().is_some());
+        line.push(b" and more");
+        assert_eq!(line.prompt(), None, "its beginning looks like a question");
+        line.push(b" [y/n]");
+        assert_eq!(line.prompt(), None, "so does its end");
+        assert!(line.0.len() <= PROMPT_BYTES_MAX + 1);
+        line.push(&[long.as_slice(), b"\r", b"Go on? [y/n]"].concat());
+        assert_eq!(line.prompt().as_deref(), Some("Go on? [y/n]"));
     }
 }

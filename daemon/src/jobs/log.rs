@@ -106,6 +106,9 @@ mod tests {
         let second = log.read(Some(first.next), false);
         assert_eq!((second.text.as_str(), second.since), ("two \u{e9}", 4));
         assert_eq!(log.read(Some(9_999), false).text, "");
+        log.push("\r5% done".repeat(60).as_bytes());
+        log.push(b"\rOverwrite? [y/N] ");
+        assert_eq!(log.prompt().as_deref(), Some("Overwrite? [y/N]"));
     }
 
     #[test]

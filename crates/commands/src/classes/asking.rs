@@ -1,5 +1,6 @@
 //! The table of commands that always ask.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -10,10 +11,11 @@ use crate::{ShellWord, SimpleCommand};
 
 static TABLE: LazyLock<AskingFile> = LazyLock::new(|| table(include_str!("../always_ask.toml")));
 
-/// Letters of git that take what stands behind them for a value, in each command of which values are known.
-const TAKING_LETTERS: [char; 4] = ['F', 'S', 'X', 'm'];
+/// Letters of git that take what stands behind them for a value, in each command of which values are known; of other
+/// programs their entries say them.
+const TAKING_LETTERS: &str = "FSXm";
 
-/// Letters that take no value in any command of the table that a word makes harmless.
+/// Letters that take no value in any command of the table that a word makes harmless, unless its entry says them.
 const PLAIN_LETTERS: &str = "abdfilnpqrvxRX";
 
 /// Long options of which the same is true.
@@ -110,13 +112,11 @@ impl AskingEntry {
             is_certain &= !matches!(word, ShellWord::Unknown { is_single: false, .. });
             at += 1;
         }
-        let rest = bare.get(at..).unwrap_or_default();
-        let are_options = self.argv.first().is_some_and(|program| program == "git")
-            && self.has.iter().all(|known| known.starts_with('-'));
-        let looked_at = if are_options { before_operands(rest) } else { rest };
+        let rest = self.dashed(bare.get(at..).unwrap_or_default());
+        let looked_at = self.looked_at(&rest);
         let is_there = |known: &String| match self.values.is_empty() {
-            true => looked_at.iter().any(|word| is_word(word, known)),
-            false => has_other_value(looked_at, known, &self.values),
+            true => looked_at.iter().any(|(word, _)| self.is_word(word, known)),
+            false => self.has_other_value(&looked_at, known),
         };
         // `--NAME="$x"` is that option, whatever its value is.
         let is_one = |word: &ShellWord| {
@@ -127,33 +127,177 @@ impl AskingEntry {
         let has = self.has.is_empty()
             || !is_certain
             || self.has.iter().any(is_there)
-            || looked_at.iter().any(may_bring);
+            || looked_at.iter().any(|(word, _)| may_bring(word));
         let is_known = |word: &ShellWord| {
             word.fixed().is_some_and(|text| self.only.iter().any(|one| one == text))
         };
         let is_harmless = !rest.is_empty() && rest.iter().all(is_known);
-        has && !is_harmless && !self.is_spared(rest)
+        has && self.has_operand(&rest) && !is_harmless && !self.is_spared(&rest)
     }
 
-    /// Whether one of the words that make it harmless is there as an option: neither the value of another one nor an
-    /// operand.
+    /// The words behind those that it begins with, the letters of the first with a dash where they may stand without one.
+    fn dashed<'w>(&self, rest: &'w [ShellWord]) -> Cow<'w, [ShellWord]> {
+        let is_bundle = |first: &&ShellWord| self.bundled && first.is_operand();
+        let Some(first) = rest.first().filter(is_bundle) else { return Cow::Borrowed(rest) };
+        let starts = format!("-{}", first.starts());
+        let first = match first {
+            ShellWord::Fixed(_) => ShellWord::Fixed(starts),
+            ShellWord::Unknown { text, is_single, .. } => {
+                ShellWord::Unknown { text: text.clone(), starts, is_single: *is_single }
+            }
+        };
+        let others = rest[1..].iter().cloned();
+        Cow::Owned([first].into_iter().chain(others).collect())
+    }
+
+    /// The words that may be options, each with the one behind it.
+    fn looked_at<'w>(&self, rest: &'w [ShellWord]) -> Vec<(&'w ShellWord, Option<&'w ShellWord>)> {
+        let are_options = self.argv.first().is_some_and(|program| program == "git")
+            && self.has.iter().all(|known| known.starts_with('-'));
+        let words = if are_options { before_operands(rest) } else { rest };
+        let mut words = words.iter().peekable();
+        let mut looked_at = Vec::new();
+        while let Some(word) = words.next() {
+            if self.leading && (word.is_operand() || word.fixed() == Some("--")) {
+                break;
+            }
+            looked_at.push((word, words.peek().copied()));
+            words.next_if(|value| value.is_exactly_one() && self.takes_next(word));
+        }
+        looked_at
+    }
+
+    /// Whether an option certainly has the next word for its value.
+    fn takes_next(&self, word: &ShellWord) -> bool {
+        let letters = word.fixed().and_then(|text| text.strip_prefix('-'));
+        let taking = letters.and_then(|letters| {
+            let at = letters.find(|letter: char| self.taking.contains(letter))?;
+            Some(at + 1 == letters.len() && !letters.starts_with('-'))
+        });
+        taking.unwrap_or(false)
+    }
+
+    /// Whether an operand has the text that makes it what the entry says, or may have it.
+    fn has_operand(&self, rest: &[ShellWord]) -> bool {
+        let Some(part) = &self.operand_has else { return true };
+        let has = |text: &str| {
+            !text.starts_with('-') && text.contains(part.as_str()) && !text.contains("://")
+        };
+        rest.iter().any(|word| word.fixed().is_none_or(has))
+    }
+
+    /// Whether one of the words that make it harmless is there as an option, neither the value of another one nor an
+    /// operand, and nothing negates it.
     fn is_spared(&self, rest: &[ShellWord]) -> bool {
-        let mut may_be_value = false;
+        let (mut is_found, mut may_be_value, mut have_ended) = (false, false, false);
         for word in rest {
-            if word.fixed() == Some("--") {
+            if self.unless.iter().any(|known| self.may_negate(word, known)) {
                 return false;
             }
-            let is_sparing = self.unless.iter().any(|known| is_exactly(word, known));
-            if is_sparing && !may_be_value {
-                return true;
-            }
+            let is_sparing = self.unless.iter().any(|known| self.is_exactly(word, known));
+            is_found |= is_sparing && !may_be_value && !have_ended;
+            have_ended |= word.fixed() == Some("--");
             may_be_value = match word.fixed() {
-                Some(text) if text.len() > 1 && text.starts_with('-') => !is_plain(text),
+                Some(text) if text.len() > 1 && text.starts_with('-') => !self.is_plain(text),
                 Some(_) => false,
                 None => !word.is_operand(),
             };
         }
-        false
+        is_found
+    }
+
+    /// Whether a word may be the negation of an option, also shortened: the last of both counts.
+    fn may_negate(&self, word: &ShellWord, known: &str) -> bool {
+        let Some(long) = known.strip_prefix("--") else { return false };
+        let negation = format!("--no-{long}");
+        match word.fixed() {
+            Some(text) => text.len() > "--".len() && negation.starts_with(text),
+            None => {
+                let negates = self.argv.first().is_some_and(|program| program == "git");
+                negates && negation.starts_with(word.starts())
+            }
+        }
+    }
+
+    /// Whether an option is there with another value than the harmless ones.
+    fn has_other_value(&self, words: &[(&ShellWord, Option<&ShellWord>)], known: &str) -> bool {
+        words.iter().any(|(word, next)| {
+            let text = word.starts();
+            let attached = match known.starts_with("--") {
+                true if self.is_word(word, known) => text.split_once('=').map(|(_, value)| value),
+                true => return false,
+                false => match self.value_of_letter(text, &known[1..]) {
+                    Some(value) => Some(value).filter(|value| !value.is_empty()),
+                    None => return false,
+                },
+            };
+            let value = match attached {
+                Some(value) => word.fixed().and(Some(value)),
+                None => next.and_then(ShellWord::fixed),
+            };
+            !value.is_some_and(|value| self.values.iter().any(|known| is_value(value, known)))
+        })
+    }
+
+    /// What stands behind a letter among others; none where it is not there, or is a part of the value of another one.
+    fn value_of_letter<'t>(&self, text: &'t str, letter: &str) -> Option<&'t str> {
+        let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
+        let (before, value) = letters.split_once(letter)?;
+        let taking = if self.taking.is_empty() { TAKING_LETTERS } else { &self.taking };
+        (!before.contains(|letter: char| taking.contains(letter))).then_some(value)
+    }
+
+    /// Whether an option certainly takes no value in the next word.
+    fn is_plain(&self, option: &str) -> bool {
+        if let Some(long) = option.strip_prefix("--") {
+            return long.contains('=') || PLAIN_OPTIONS.contains(&long);
+        }
+        let letters = option.trim_start_matches('-');
+        match letters.split_once(|letter: char| self.taking.contains(letter)) {
+            Some((before, value)) => !value.is_empty() && self.are_flags(before),
+            None => self.are_flags(letters),
+        }
+    }
+
+    /// Whether letters are those of options without a value.
+    fn are_flags(&self, letters: &str) -> bool {
+        let flags = if self.flags.is_empty() { PLAIN_LETTERS } else { &self.flags };
+        letters.chars().all(|letter| flags.contains(letter))
+    }
+
+    /// Whether a word is an option as the table writes it, or may be a short form of it.
+    fn is_word(&self, word: &ShellWord, known: &str) -> bool {
+        let text = word.starts();
+        if let Some(start) = known.strip_suffix('*') {
+            return text.starts_with(start);
+        }
+        if let Some(long) = known.strip_prefix("--") {
+            let name = text.split('=').next().unwrap_or(text);
+            return name
+                .strip_prefix("--")
+                .is_some_and(|name| !name.is_empty() && long.starts_with(name));
+        }
+        let is_letter = known.len() == 2 && known.starts_with('-');
+        if is_letter && text.starts_with('-') && !text.starts_with("--") {
+            let mut options =
+                text[1..].split_inclusive(|letter: char| self.taking.contains(letter));
+            return options.next().is_some_and(|options| options.contains(&known[1..]));
+        }
+        text == known
+    }
+
+    /// Whether a word is one that makes a command harmless: nothing may be left to guess.
+    fn is_exactly(&self, word: &ShellWord, known: &str) -> bool {
+        let Some(text) = word.fixed() else { return false };
+        let is_letter = known.len() == 2 && known.starts_with('-');
+        let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
+        match letters {
+            // Behind a letter that takes a value the others are that value.
+            Some(letters) if is_letter => {
+                letters.split_once(&known[1..]).is_some_and(|(before, _)| self.are_flags(before))
+            }
+            _ => text == known,
+        }
     }
 }
 
@@ -167,72 +311,10 @@ fn before_operands(rest: &[ShellWord]) -> &[ShellWord] {
     &rest[..(0..rest.len()).find(|&at| is_end(at)).unwrap_or(rest.len())]
 }
 
-/// Whether an option is there with another value than these.
-fn has_other_value(words: &[ShellWord], known: &str, values: &[String]) -> bool {
-    let is_other = |(at, word): (usize, &ShellWord)| {
-        let text = word.starts();
-        let attached = match known.starts_with("--") {
-            true if is_word(word, known) => text.split_once('=').map(|(_, value)| value),
-            true => return false,
-            false => match value_of_letter(text, &known[1..]) {
-                Some(value) => Some(value).filter(|value| !value.is_empty()),
-                None => return false,
-            },
-        };
-        let value = match attached {
-            Some(value) => word.fixed().and(Some(value)),
-            None => words.get(at + 1).and_then(ShellWord::fixed),
-        };
-        !value.is_some_and(|value| values.iter().any(|known| known == value))
-    };
-    words.iter().enumerate().any(is_other)
-}
-
-/// What stands behind a letter among others; none where it is not there, or is a part of the value of another one.
-fn value_of_letter<'t>(text: &'t str, letter: &str) -> Option<&'t str> {
-    let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-'))?;
-    let (before, value) = letters.split_once(letter)?;
-    (!before.contains(TAKING_LETTERS)).then_some(value)
-}
-
-/// Whether an option certainly takes no value in the next word.
-fn is_plain(option: &str) -> bool {
-    match option.strip_prefix("--") {
-        Some(long) => long.contains('=') || PLAIN_OPTIONS.contains(&long),
-        None => option.chars().skip(1).all(|letter| PLAIN_LETTERS.contains(letter)),
-    }
-}
-
-/// Whether a word is an option as the table writes it, or may be a short form of it.
-fn is_word(word: &ShellWord, known: &str) -> bool {
-    let text = word.starts();
-    if let Some(start) = known.strip_suffix('*') {
-        return text.starts_with(start);
-    }
-    if let Some(long) = known.strip_prefix("--") {
-        let name = text.split('=').next().unwrap_or(text);
-        return name
-            .strip_prefix("--")
-            .is_some_and(|name| !name.is_empty() && long.starts_with(name));
-    }
-    let is_letter = known.len() == 2 && known.starts_with('-');
-    if is_letter && text.starts_with('-') && !text.starts_with("--") {
-        return text[1..].contains(&known[1..]);
-    }
-    text == known
-}
-
-/// Whether a word is one that makes a command harmless: nothing may be left to guess.
-fn is_exactly(word: &ShellWord, known: &str) -> bool {
-    let Some(text) = word.fixed() else { return false };
-    let is_letter = known.len() == 2 && known.starts_with('-');
-    let letters = text.strip_prefix('-').filter(|letters| !letters.starts_with('-'));
-    match letters {
-        // Behind a letter that takes a value the others are that value.
-        Some(letters) if is_letter => {
-            let is_plain = |c| PLAIN_LETTERS.contains(c) || known.ends_with(c);
-            letters.chars().all(is_plain) && letters.contains(&known[1..])
-        }
-        _ => text == known,
+/// Whether a value is one of a table, where `DIRECTORY/*` stands for what lies in there.
+fn is_value(value: &str, known: &str) -> bool {
+    match known.strip_suffix('*') {
+        Some(start) => value.starts_with(start) && !value.contains(".."),
+        None => value == known,
     }
 }

@@ -304,6 +304,8 @@ const DENIED: &[&str] = &[
     "git checkout .",
     "git reset --hard",
     "git clean -fd",
+    "git clean -n --no-dry-run -fd",
+    "git clean --dry-run --no-dry -fd",
     "git push -f",
     "curl http://x",
     "wget x",
@@ -404,6 +406,14 @@ const RUNNERS: &[&str] = &[
     "time -p ",
     "busybox ",
     "builtin ",
+    "strace -f ",
+    "ltrace ",
+    "taskset -c 0 ",
+    "prlimit --nofile=64 ",
+    "eatmydata ",
+    "parallel ",
+    "chrt -b 0 ",
+    "setarch -R ",
     "find . -exec ",
 ];
 

@@ -183,6 +183,7 @@ impl<'a> NewRoot<'a> {
                 self.show_cache(real, at, around, attributes)
             }
             PlannedMount::Scratch(_) => self.show_scratch(at),
+            PlannedMount::Copy { from, .. } => self.show_copy(from, at),
             PlannedMount::MaskedFile(_) => self.mask(&find(at, ResolveFlags::NO_SYMLINKS)?),
             PlannedMount::MaskedSocket(_) => {
                 let found = find(at, ResolveFlags::NO_SYMLINKS).map_err(io::Error::from);
@@ -202,6 +203,12 @@ impl<'a> NewRoot<'a> {
     fn mask(&self, at: &OwnedFd) -> io::Result<()> {
         let null = self.source("/dev/null".as_ref(), ResolveFlags::empty())?;
         attach(&copy(null.as_fd(), INERT)?, at)
+    }
+
+    /// Shows a file in the place of another one.
+    fn show_copy(&self, from: &Path, at: &Path) -> io::Result<()> {
+        let source = self.source(from, ResolveFlags::empty())?;
+        attach(&copy(source.as_fd(), INERT)?, &find(at, ResolveFlags::NO_SYMLINKS)?)
     }
 
     /// Shows what is there outside. What lies in a writable directory is found in the new root itself,

@@ -123,6 +123,19 @@ pub(crate) const SYSTEM_SOCKET: &str = "reach a socket of the system";
 /// The version of Landlock that knows Unix sockets with a path.
 pub(crate) const SOCKETS_SINCE: u32 = 9;
 
+/// Attacks by numbers of other ABIs, which not every kernel has: where it does not, nothing gets out without a sandbox,
+/// either.
+pub(crate) const FOREIGN: [Attack; 2] = [
+    attack("call by a number of x32", "/usr/bin/python3 -c \"$PY
+escaped(call(0x40000000 | 39)[0] > 0)\""),
+    attack("call by a number of i386", "/usr/bin/python3 -c \"$PY
+import mmap
+page = mmap.mmap(-1, 4096, prot=7)
+# mov eax, 20 (getpid); int 0x80; ret
+page.write(bytes([0xb8, 20, 0, 0, 0, 0xcd, 0x80, 0xc3]))
+escaped(ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))() == os.getpid())\""),
+];
+
 /// Numbers of system calls are those of x86-64.
 pub(crate) const ATTACKS: &[Attack] = &[
     // Writing outside.

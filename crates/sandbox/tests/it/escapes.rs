@@ -17,10 +17,10 @@ use std::{fs, io};
 use moss_sandbox::{SandboxedCommand, find_protected};
 
 use crate::attacks::{
-    ATTACKS, Attack, LANDLOCK_LETS_THROUGH, LANDLOCK_RESTORED, PYTHON, SOCKETS, SOCKETS_SINCE,
-    SYSTEM_SOCKET,
+    ATTACKS, Attack, FOREIGN, LANDLOCK_LETS_THROUGH, LANDLOCK_RESTORED, PYTHON, SOCKETS,
+    SOCKETS_SINCE, SYSTEM_SOCKET,
 };
-use crate::harness::{FULL, Place, Way, alive, eventually, marker, run, sandbox, write};
+use crate::harness::{FULL, Place, WAYS, Way, alive, eventually, marker, run, sandbox, write};
 
 /// What no command may read: it stands in files, an environment and a process's memory.
 const SECRET: &str = "hidden-4711";
@@ -101,6 +101,19 @@ async fn the_landlock_tier_restores_and_lets_through_what_its_table_says_and_no_
     };
     let known: Vec<_> = LANDLOCK_LETS_THROUGH.iter().copied().filter(is_known).collect();
     assert_eq!((restored, through), (LANDLOCK_RESTORED.to_vec(), known));
+}
+
+#[cfg(target_arch = "x86_64")]
+#[tokio::test]
+async fn numbers_of_other_abis_reach_nothing() {
+    for attack in &FOREIGN {
+        let is_here = Scene::new().bare(attack);
+        eprintln!("{}: this kernel {} it", attack.name, if is_here { "has" } else { "lacks" });
+        for way in WAYS {
+            let fate = Scene::new().sandboxed(attack, way).await;
+            assert_eq!(fate, Fate::Blocked, "{}, with {way}", attack.name);
+        }
+    }
 }
 
 #[test]

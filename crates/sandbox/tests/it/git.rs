@@ -4,8 +4,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::time::{Duration, UNIX_EPOCH};
 
-use moss_sandbox::{ProcessExit, SandboxedCommand, Tier};
+use moss_sandbox::{ProcessExit, Profile, SandboxedCommand, Tier};
 
 use crate::harness::{FULL, Place, Ran, WAYS, Way, eventually, run, start};
 
@@ -212,6 +213,144 @@ async fn submodules_of_submodules_and_of_worktrees_commit() {
             let ran = works(way, workspace, text).await;
             assert_eq!(ran.stdout, "outer\ninner\ninnermost\n", "{way}, {}", workspace.display());
         }
+    }
+}
+
+/// Runs a script that only reads, with these files hidden.
+async fn reads(way: Way, root: &Path, masked: &[PathBuf], text: &str) -> Ran {
+    let mut command = SandboxedCommand::shell(root, text);
+    command.profile = Profile::ReadOnly;
+    command.files.masked = masked.to_vec();
+    command.files.repositories = vec![root.join(".git"), root.join("sub/.git")];
+    command.environment.set.push(("GIT_CONFIG_GLOBAL".into(), "/dev/null".into()));
+    run(way, command).await
+}
+
+/// A repository with files that are hidden and one that is changed, which git keeps in another way.
+fn with_secrets(format: &str, version: &str) -> (Place, Vec<PathBuf>) {
+    let place = Place::new();
+    git(&place.root, &["init", "-q", "-b", "main", &format!("--object-format={format}")]);
+    for file in [".env", ".npmrc", "a", "deep/.env", "deep/b", "keys/private", "z"] {
+        let path = place.write(file, "hidden-4711\n");
+        // Git compares by its content what is as new as its index.
+        let long_ago = UNIX_EPOCH + Duration::from_secs(1_600_000_000);
+        fs::File::options().write(true).open(path).unwrap().set_modified(long_ago).unwrap();
+    }
+    place.write("many", "one\n");
+    git(&place.root, &["update-index", "--force-write-index", "--index-version", version]);
+    git(&place.root, &["add", "."]);
+    git(&place.root, &["commit", "-q", "-m", "first"]);
+    place.write("many", "two\n");
+    let masked = [".env", ".npmrc", "deep/.env", "keys"].map(|path| place.root.join(path));
+    (place, masked.to_vec())
+}
+
+#[tokio::test]
+async fn for_git_that_reads_hidden_files_are_unchanged_however_it_keeps_its_index() {
+    let kinds = [("sha1", "2"), ("sha1", "3"), ("sha1", "4"), ("sha256", "2"), ("sha256", "4")];
+    for (way, (format, version)) in FULL.iter().flat_map(|&way| kinds.map(|kind| (way, kind))) {
+        let (place, masked) = with_secrets(format, version);
+        let index = fs::read(place.root.join(".git/index")).unwrap();
+        let text = "
+            git status --porcelain; echo \"= $?\"
+            git diff --stat; echo \"= $?\"
+            git diff --name-only HEAD; echo \"= $?\"
+            git ls-files; echo \"= $?\"
+            git grep -c one HEAD -- many; echo \"= $?\"
+            git grep -l hidden; echo \"= $?\"
+            cat .npmrc keys/private";
+        let ran = reads(way, &place.root, &masked, text).await;
+        let expected = " M many\n= 0\n many | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)\n= 0\nmany\n= 0\n\
+                        .env\n.npmrc\na\ndeep/.env\ndeep/b\nkeys/private\nmany\nz\n= 0\nHEAD:many:1\n= 0\n\
+                        a\ndeep/b\nz\n= 0\n";
+        assert_eq!(ran.stdout, expected, "{way}, {format}, {version}: {}", ran.stderr);
+        assert!(ran.stderr.contains(".npmrc: Permission denied"), "{way}: {}", ran.stderr);
+        assert_eq!(ran.end.facts.tracked_masks, [""; 0].map(PathBuf::from), "{way}");
+        assert_eq!(fs::read(place.root.join(".git/index")).unwrap(), index, "{way}");
+    }
+}
+
+#[tokio::test]
+async fn hidden_files_of_worktrees_and_submodules_are_unchanged_for_git_that_reads() {
+    for way in FULL {
+        let (other, _) = with_secrets("sha1", "2");
+        let (place, masked) = with_secrets("sha1", "2");
+        let url = other.root.to_str().unwrap();
+        git(&place.root, &["submodule", "add", "-q", url, "sub"]);
+        git(&place.root, &["commit", "-q", "-a", "-m", "with a submodule"]);
+        let tree = place.root.with_file_name("tree");
+        git(&place.root, &["worktree", "add", "-q", tree.to_str().unwrap()]);
+        git(&tree, &["submodule", "update", "-q", "--init"]);
+        for root in [&place.root, &tree] {
+            let beneath = |path: &PathBuf| path.strip_prefix(&place.root).unwrap().to_owned();
+            let own = masked.iter().map(|path| root.join(beneath(path)));
+            let inner = masked.iter().map(|path| root.join("sub").join(beneath(path)));
+            let masked: Vec<_> = own.chain(inner).collect();
+            let text = "set -e; git status --porcelain; git diff; git -C sub status --porcelain
+                        git -C sub diff; git diff --submodule=diff; echo read";
+            let ran = reads(way, root, &masked, text).await;
+            assert_eq!(ran.stdout, "read\n", "{way}, {}: {}", root.display(), ran.stderr);
+        }
+    }
+}
+
+/// Runs a script that may write, with these files hidden.
+async fn writes(way: Way, root: &Path, masked: &[PathBuf], text: &str) -> Ran {
+    let mut command = SandboxedCommand::shell(root, format!("set -e\n{text}"));
+    command.files.masked = masked.to_vec();
+    let author = AUTHOR.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+    command.environment.set.extend(author);
+    command.environment.set.push(("GIT_CONFIG_GLOBAL".into(), "/dev/null".into()));
+    run(way, command).await
+}
+
+#[tokio::test]
+async fn git_that_writes_leaves_hidden_files_alone_and_they_stay_hidden() {
+    for way in FULL {
+        let (place, masked) = with_secrets("sha1", "2");
+        let masked = &masked[..3];
+        let text = "
+            git status --porcelain; git diff --stat; git add -A; git commit -q -m second
+            echo three > many; git commit -q -a -m third
+            echo four > many; git stash -q; git status --porcelain; git stash pop -q; git checkout -q -- many
+            git switch -q -c topic HEAD~1; echo x > other; git add -A; git commit -q -m topic
+            git rebase -q main; git status --porcelain; git log --format=%s; git ls-files -v
+            for file in .env .npmrc deep/.env; do
+                if cat $file || chmod 644 $file || echo x > $file || grep -r hidden $file; then exit 9; fi
+            done";
+        let ran = writes(way, &place.root, masked, text).await;
+        let expected = " M many\n many | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)\n\
+                        topic\nthird\nsecond\nfirst\n\
+                        H .env\nH .npmrc\nH a\nH deep/.env\nH deep/b\nH keys/private\nH many\nH other\nH z\n";
+        assert_eq!(
+            (ran.stdout.as_str(), ran.end.exit),
+            (expected, ProcessExit::Exited(0)),
+            "{way}: {}",
+            ran.stderr
+        );
+        assert_eq!(ran.end.facts.tracked_masks, [""; 0].map(PathBuf::from), "{way}");
+        // To the person all is as it was, and what they change there is seen.
+        git(&place.root, &["diff", "--exit-code", "--", ".npmrc", ".env", "deep"]);
+        git(&place.root, &["diff", "--exit-code", "HEAD~3", "--", ".npmrc", ".env", "deep"]);
+        git(&place.root, &["fsck", "--strict"]);
+        assert_eq!(place.read(".npmrc"), "hidden-4711\n", "{way}");
+    }
+}
+
+#[tokio::test]
+async fn what_git_that_writes_takes_for_changed_is_known() {
+    for way in FULL {
+        let (place, masked) = with_secrets("sha1", "2");
+        place.write(".npmrc", "another\n");
+        let ran = writes(way, &place.root, &masked, "git status --porcelain").await;
+        let facts = &ran.end.facts;
+        let noticed = [".npmrc", "keys/private"].map(|path| place.root.join(path));
+        assert_eq!(facts.tracked_masks, noticed, "{way}: {}{}", ran.stdout, ran.stderr);
+        let why = facts.why_changed_for_git(["", "fatal: cannot hash .npmrc"]).unwrap();
+        assert!(why.contains(masked[1].to_str().unwrap()) && !why.contains("keys"), "{why}");
+        assert_eq!(facts.why_changed_for_git(["", "fine"]), None, "{way}");
+        assert!(ran.stdout.contains(" M .npmrc\n"), "{way}: {}{}", ran.stdout, ran.stderr);
+        assert!(!ran.stdout.contains(".env"), "{way}: {}", ran.stdout);
     }
 }
 

@@ -10,7 +10,7 @@ use moss_sdk::command::{CheckFollower, CheckStream};
 use crate::artifacts::ArtifactWriter;
 use crate::state::WorkspaceState;
 use moss_dispatch::{Caller, Event, Events};
-use moss_sandbox::terminal_text::{plain, prompt};
+use moss_sandbox::terminal_text::{OpenLine, plain};
 
 /// Most bytes of the beginning of a stream in a result.
 const HEAD_BYTES: usize = 6 << 10;
@@ -74,8 +74,9 @@ pub(super) struct CollectedStream {
     whole: Option<BothEnds>,
     /// Lines that look like errors, each with the place behind it.
     errors: Vec<(u64, String)>,
-    /// The line that has not ended.
+    /// The beginning of the line that has not ended.
     line: Vec<u8>,
+    open_line: OpenLine,
     /// The end of the last chunk, where that is the beginning of a character.
     rest: Vec<u8>,
 }
@@ -221,6 +222,7 @@ impl CollectedStream {
             whole: is_read_whole.then(|| BothEnds::new(WHOLE_HEAD_BYTES, WHOLE_TAIL_BYTES)),
             errors: Vec::new(),
             line: Vec::new(),
+            open_line: OpenLine::default(),
             rest: Vec::new(),
         }
     }
@@ -231,6 +233,7 @@ impl CollectedStream {
         }
         let mut at = self.ends.bytes;
         self.ends.push(bytes);
+        self.open_line.push(bytes);
         for &byte in bytes {
             at += 1;
             if byte == b'\n' {
@@ -281,7 +284,7 @@ impl CollectedStream {
 
     /// What a program writes that waits for a reply: the last line, where it has not ended.
     fn prompt(&self) -> Option<String> {
-        prompt(&self.line)
+        self.open_line.prompt()
     }
 
     /// The stream as a result shows it.
@@ -347,6 +350,15 @@ mod tests {
         let found = stream(&vec![b'x'; 10 << 20]);
         assert!(found.line.len() <= ERROR_LINE_BYTES_MAX && found.ends.tail.len() <= TAIL_BYTES);
         assert!(found.shown().len() < HEAD_BYTES + TAIL_BYTES + 100);
+    }
+
+    #[test]
+    fn a_question_is_seen_behind_a_line_that_was_written_over_and_over() {
+        let done: String = (0..60).map(|number| format!("\r{number}% done")).collect();
+        let found = stream(format!("{done}\rOverwrite? [y/N] ").as_bytes());
+        assert_eq!(found.prompt().as_deref(), Some("Overwrite? [y/N]"));
+        let begun = format!("{}[y/n]", " ".repeat(ERROR_LINE_BYTES_MAX - 5));
+        assert_eq!(stream(format!("{begun} is a choice").as_bytes()).prompt(), None);
     }
 
     #[test]

@@ -56,7 +56,9 @@ pub(super) fn report(
     };
     let kept = output.kept();
     let (stdout, stderr) = (output.stdout.shown(), output.stderr.shown());
-    let offline = why_unreached(&end.facts, [&stdout, &stderr]);
+    let written = [stdout.as_str(), stderr.as_str()];
+    let whys = [why_unreached(&end.facts, written), end.facts.why_changed_for_git(written)];
+    let whys = whys.into_iter().flatten();
     let left = |left: &moss_sandbox::LeftProcess| LeftRunning {
         pid: left.pid,
         command: left.command.clone(),
@@ -77,7 +79,7 @@ pub(super) fn report(
             ..reported(&end.facts)
         },
         changed: Vec::new(),
-        notes: notes(end, output, timeout).into_iter().chain(offline).chain(kept.note).collect(),
+        notes: notes(end, output, timeout).into_iter().chain(whys).chain(kept.note).collect(),
     }
 }
 
@@ -235,6 +237,7 @@ mod tests {
             sockets: Vec::new(),
             compared_afterwards: Vec::new(),
             unmasked: Vec::new(),
+            tracked_masks: Vec::new(),
             has_abstract_sockets: false,
         };
         why_unreached(&facts, ["", stderr])
