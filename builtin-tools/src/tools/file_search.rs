@@ -148,7 +148,7 @@ impl Tool for FileSearch {
         Ok(FileSearchOutput {
             total: found.total,
             files_searched: found.searched,
-            truncated: is_truncated || found.total > files.len(),
+            truncated: is_truncated || found.total > found.offset.saturating_add(files.len()),
             skipped: names.skipped(),
             note: note(&found, files.len(), is_truncated, found.searched == 0 && has_types),
             files,

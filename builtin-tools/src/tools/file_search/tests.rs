@@ -386,6 +386,11 @@ fn files_beyond_the_first_are_returned_on_request() {
     assert_eq!((found.len(), &found[0]["path"]), (5, &json!("f100")));
     assert_eq!(rest["note"], "files 101 to 105 of 105");
     assert_eq!(page(200)["note"], "there are 105 files: `offset` passes over all of them");
+    for (offset, is_truncated) in
+        [(0, true), (4, true), (5, false), (FILES_MAX, false), (200, false)]
+    {
+        assert_eq!(page(offset)["truncated"], is_truncated, "{offset}");
+    }
 }
 
 #[test]
