@@ -33,6 +33,7 @@ const UNASKED_ENTRIES_MAX: usize = 50_000;
 #[derive(Debug)]
 pub struct KeptTree {
     tree: LiveTree,
+    files: Arc<Workspace>,
     texts: OnceLock<IndexedTexts>,
     /// Where it is stored, and most bytes that it takes there.
     stored: (PathBuf, u64),
@@ -64,7 +65,8 @@ impl KeptTree {
         opened.iter().for_each(IndexedTexts::make_room);
         let missing = opened.as_ref().map_or_else(ToString::to_string, |_| String::new());
         Self {
-            tree: LiveTree::new(files, options),
+            tree: LiveTree::new(Arc::clone(&files), options),
+            files,
             texts: opened.map_or_else(|_| OnceLock::new(), OnceLock::from),
             stored: (directory, disk_bytes_max),
             missing,
@@ -101,12 +103,21 @@ impl KeptTree {
     /// Opens the index of texts again where it is off. May wait for disks.
     pub fn reopen_texts(&self) {
         if let Some(texts) = self.texts.get() {
-            return texts.reopen();
+            return texts.reopen(&|| self.text_bytes());
         }
         let (directory, disk_bytes_max) = self.stored.clone();
         if let Ok(opened) = IndexedTexts::open(directory, disk_bytes_max) {
             self.texts.get_or_init(|| opened).note_work();
         }
+    }
+
+    /// The size of all files that an index of texts may read.
+    fn text_bytes(&self) -> u64 {
+        let (mut text_bytes, bytes_max) = (0, self.files.limits().search_bytes_max);
+        self.tree.files(&RelPath::root(), &mut |_, found| {
+            text_bytes += if found.size_bytes <= bytes_max { found.size_bytes } else { 0 };
+        });
+        text_bytes
     }
 
     /// Reads the texts that the index does not know yet. May take long.
@@ -120,6 +131,7 @@ impl KeptTree {
             && texts.follow(&self.tree, rules, cancelled)
         {
             texts.settle(files, rules, cancelled);
+            texts.note_refused(&|| self.text_bytes());
         }
     }
 
