@@ -133,7 +133,7 @@ impl Tool for FileSearch {
         let listing = cx.list_tree(&base, extent::VISITED_MAX).await?;
         let names = Arc::clone(listing.names());
         let has_types = types.is_some();
-        let familiar = FamiliarFiles::of(&cx).await;
+        let familiar = FamiliarFiles::of(&cx, &listing).await;
         let (found, files) = cx
             .compute(move || {
                 let admits = |name: &str| types.as_ref().is_none_or(|types| types.admit_name(name));
