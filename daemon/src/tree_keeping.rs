@@ -15,10 +15,6 @@ use moss_dispatch::low_priority;
 use moss_live_index::live_tree::{KeptTree, TextSettings};
 use moss_live_index::text_index;
 
-/// How long nobody looks at what no event reports: writes through a mapping or another name.
-const SWEEP_EVERY: Duration = Duration::from_secs(60);
-/// Sweeping takes at most this part of the time: one in so many.
-const SWEEP_SHARE: u32 = 100;
 /// How long changes are let gather before they are read, at least and at most. Who asks meanwhile has them
 /// read at once.
 const GATHER_MIN: Duration = Duration::from_millis(500);
@@ -82,7 +78,7 @@ pub(crate) async fn keep(daemon: Arc<Daemon>, workspace: Arc<WorkspaceState>) {
 
 /// Keeps up with the files of a workspace until the daemon ends.
 async fn follow(daemon: &Arc<Daemon>, workspace: &Arc<WorkspaceState>, kept: &KeptTree) {
-    let mut wait = SWEEP_EVERY;
+    let mut wait = kept.sweep_pause();
     let mut sweep_at = Instant::now() + wait;
     let mut gather = GATHER_MIN;
     // What was announced is not forgotten where a sweep comes before it is read.
@@ -101,13 +97,12 @@ async fn follow(daemon: &Arc<Daemon>, workspace: &Arc<WorkspaceState>, kept: &Ke
         tokio::select! {
             () = daemon.draining.cancelled() => return,
             () = tokio::time::sleep_until(sweep_at.into()) => {
-                if kept.was_asked() {
-                    let started = Instant::now();
+                if kept.is_in_use() {
                     let swept = on_tree(daemon, workspace, |tree, _, ended| tree.sweep(ended)).await;
                     // Without events it was tried to have them again.
                     let is_sweeping = |tree: LiveStatus| tree.state == LiveState::Sweeping;
                     let tried = swept.is_some_and(is_sweeping).then(|| (wait * 2).min(RETRY_MAX));
-                    wait = tried.unwrap_or(SWEEP_EVERY).max(started.elapsed() * SWEEP_SHARE);
+                    wait = tried.unwrap_or_default().max(kept.sweep_pause());
                 }
                 sweep_at = Instant::now() + wait;
             }

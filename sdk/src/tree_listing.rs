@@ -22,6 +22,8 @@ pub type EntryNumber = u32;
 pub struct TreeListing {
     names: Arc<TreeNames>,
     facts: Arc<Vec<EntryFacts>>,
+    /// The files that changed last, the very last one first.
+    changed_last: Arc<[EntryNumber]>,
 }
 
 /// The names beneath a directory. They stay the same while files only change.
@@ -76,7 +78,18 @@ impl TreeListing {
     /// Where these are not as many.
     pub fn new(names: Arc<TreeNames>, facts: Vec<EntryFacts>) -> Self {
         assert_eq!(names.len(), facts.len(), "each entry has its facts");
-        Self { names, facts: Arc::new(facts) }
+        Self { names, facts: Arc::new(facts), changed_last: Arc::default() }
+    }
+
+    /// The same, with the files that changed last, where somebody knows them: the very last one first.
+    #[must_use]
+    pub fn with_changed_last(self, files: impl IntoIterator<Item = EntryNumber>) -> Self {
+        Self { changed_last: files.into_iter().collect(), ..self }
+    }
+
+    /// The paths of the files that changed last, as far as somebody has noticed: the very last one first.
+    pub fn changed_last(&self) -> impl Iterator<Item = RelPath> {
+        self.changed_last.iter().map(|file| self.names.path(*file))
     }
 
     /// Makes one of a listing of a directory, whose entries come in path order.

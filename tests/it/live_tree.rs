@@ -141,6 +141,27 @@ async fn what_the_policy_closes_is_counted_and_not_named() {
 }
 
 #[tokio::test]
+async fn of_files_that_fit_equally_well_those_come_first_that_any_program_changed_last() {
+    let site = Site::new();
+    for path in ["a/mod.rs", "b/mod.rs", "c/mod.rs"] {
+        site.write(path, "1\n");
+    }
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    ready(&caller).await;
+    let found = async || {
+        let found = caller.done("file_search", json!({"pattern": "mod.rs"})).await;
+        let files = found["files"].as_array().unwrap().iter();
+        files.map(|file| file["path"].as_str().unwrap()[..1].to_owned()).collect::<String>()
+    };
+    assert_eq!(found().await, "abc");
+    site.write("c/mod.rs", "22\n");
+    assert_eq!(found().await, "cab");
+    site.write("b/mod.rs", "333\n");
+    assert_eq!(found().await, "bca");
+}
+
+#[tokio::test]
 async fn rules_that_change_apply_to_the_next_listing_of_every_tool() {
     let site = Site::new();
     for path in ["open/name.txt", "late/name.txt"] {

@@ -156,7 +156,7 @@ impl SearchBench<'_> {
                     if round > 0 {
                         others[at].push(theirs);
                     }
-                    tell_difference(pattern, found, lines);
+                    check_equal(pattern, found, lines)?;
                 }
                 // The first round is not measured: it brings the files into memory for both.
                 if round > 0 {
@@ -264,6 +264,14 @@ fn tell_difference(pattern: &str, found: u64, lines: u64) -> bool {
         eprintln!("`{pattern}`: {found} lines, of ripgrep {lines}");
     }
     is_same
+}
+
+/// Ends the measurement where other lines match than ripgrep's.
+fn check_equal(pattern: &str, found: u64, lines: u64) -> Result<()> {
+    if !tell_difference(pattern, found, lines) {
+        bail!("`{pattern}` matches {found} lines, of ripgrep {lines}: there are no figures");
+    }
+    Ok(())
 }
 
 /// Searches once: how many lines match, and how long that took.

@@ -1,9 +1,10 @@
-//! What the programs of this package share: the writer of pictures, the rows of figures and their targets, and what
-//! a release consists of.
+//! What the programs of this package share: the writer of pictures, the rows of figures and their targets, how
+//! rivals may end, and what a release consists of.
 
 #[cfg(feature = "page")]
 pub mod missed;
 pub mod picture;
+pub mod rival_end;
 #[cfg(feature = "page")]
 pub mod rows;
 pub mod shipped;

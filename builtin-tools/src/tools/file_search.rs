@@ -133,7 +133,7 @@ impl Tool for FileSearch {
         let listing = cx.list_tree(&base, extent::VISITED_MAX).await?;
         let names = Arc::clone(listing.names());
         let has_types = types.is_some();
-        let familiar = FamiliarFiles::of(&cx).await;
+        let familiar = FamiliarFiles::of(&cx, &listing).await;
         let (found, files) = cx
             .compute(move || {
                 let admits = |name: &str| types.as_ref().is_none_or(|types| types.admit_name(name));
@@ -148,7 +148,7 @@ impl Tool for FileSearch {
         Ok(FileSearchOutput {
             total: found.total,
             files_searched: found.searched,
-            truncated: is_truncated || found.total > files.len(),
+            truncated: is_truncated || found.total > found.offset.saturating_add(files.len()),
             skipped: names.skipped(),
             note: note(&found, files.len(), is_truncated, found.searched == 0 && has_types),
             files,

@@ -12,7 +12,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use moss_sdk::context::Context;
-use moss_sdk::file::{Content, Entry, FileSnapshot, ListOptions};
+use moss_sdk::file::{Content, Entry, EntryKind, FileSnapshot, ListOptions};
 use moss_sdk::tree_listing::{DerivedByContent, TreeListing, TreeNames};
 use moss_sdk::{ContentHash, Effect, ErrorCode, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
@@ -23,7 +23,7 @@ use self::landmarks::Landmarks;
 use self::languages::LanguageCount;
 use self::manifests::{ManifestKind, ManifestText, ProjectCommand};
 use self::output::{ProjectManifest, ProjectStructure};
-use self::surroundings::{KnownManifests, ManifestPlace, is_file};
+use self::surroundings::{KnownManifests, ManifestPlace, existing};
 use self::tree::{Drawn, Tree, TreePage};
 use crate::extent::{self, without_slash};
 
@@ -86,8 +86,8 @@ struct LastDrawn(Mutex<Option<(usize, Arc<Drawn>)>>);
 /// Paths of files that programs start in: those higher up first.
 type EntryPoints = BTreeSet<(usize, RelPath)>;
 
-/// What a manifest says: the name of the project, where its programs start, its commands.
-type ManifestReading = (Option<String>, EntryPoints, Vec<ProjectCommand>);
+/// What a manifest says: the name of the project, where its programs start, its commands, where its tests are.
+type ManifestReading = (Option<String>, EntryPoints, Vec<ProjectCommand>, Vec<RelPath>);
 
 impl Tool for GetProjectStructure {
     const NAME: &'static str = "get_project_structure";
@@ -114,7 +114,7 @@ impl Tool for GetProjectStructure {
         let survey = move || Survey::new(&surveyed, top.as_deref(), (lines_max, offset));
         let Survey { drawn, page, landmarks, bytes, languages } = cx.compute(survey).await?;
         let mut starts: EntryPoints = landmarks.starts.iter().cloned().map(placed).collect();
-        let mut manifests = Vec::new();
+        let (mut manifests, mut tests) = (Vec::new(), landmarks.tests.clone());
         let mut known = KnownManifests::default();
         let kept = names.derived(|_| DerivedByContent::<ManifestReading>::default());
         for &(number, kind) in &landmarks.manifests {
@@ -123,12 +123,17 @@ impl Tool for GetProjectStructure {
             let (hash, text) = read.unzip();
             let around = ManifestPlace::of(&names, &path, kind, &mut known);
             let said = kept.of(number, hash, || {
-                let facts = kind.facts(name, text.as_ref().unwrap_or(&ManifestText::default()));
+                let unread = ManifestText::default();
+                let facts = kind.facts(name, text.as_ref().unwrap_or(&unread));
                 let starts = named_starts(&names, &path, kind, &facts.starts);
-                (facts.name, starts, kind.commands(name, text.as_ref(), &around))
+                let stated = text.as_ref().map_or("", |manifest| manifest.text.as_str());
+                let stated = moss_checks::stated_test_directories(name, stated);
+                let tests = existing(&names, &path, &stated, EntryKind::Directory).collect();
+                (facts.name, starts, kind.commands(name, text.as_ref(), &around), tests)
             });
-            let (name, own_starts, commands) = (*said).clone();
+            let (name, own_starts, commands, stated) = (*said).clone();
             starts.extend(own_starts);
+            stated.iter().for_each(|path| tests.add(&names, &landmarks.languages, path));
             let path = path.to_string();
             manifests.push(ProjectManifest { path, kind: kind.name, name, commands });
         }
@@ -146,7 +151,7 @@ impl Tool for GetProjectStructure {
             manifests_total: landmarks.manifests_total,
             entry_points: first.map(|(_, path)| path.to_string()).collect(),
             entry_points_total,
-            tests: landmarks.tests.clone(),
+            tests,
             ci: landmarks.ci.clone(),
             documents: landmarks.documents.clone(),
             central_files: map.files.into_iter().map(CentralFileOutput::from).collect(),
@@ -231,14 +236,11 @@ fn named_starts(
     kind: ManifestKind,
     named: &[String],
 ) -> EntryPoints {
-    let directory = manifest.parent().unwrap_or_else(RelPath::root);
-    let existing = |starts: &[String]| -> EntryPoints {
-        let paths = starts.iter().filter_map(|name| RelPath::parse(name).ok());
-        let beneath = paths.filter_map(|path| directory.join(path.as_str()).ok());
-        beneath.filter(|path| is_file(names, path)).map(placed).collect()
+    let files = |starts: &[String]| -> EntryPoints {
+        existing(names, manifest, starts, EntryKind::File).map(placed).collect()
     };
-    let starts = existing(named);
-    if starts.is_empty() { existing(&kind.customary_starts()) } else { starts }
+    let starts = files(named);
+    if starts.is_empty() { files(&kind.customary_starts()) } else { starts }
 }
 
 fn note(folded: u64, page: Option<String>, walk_ended: bool) -> Option<String> {

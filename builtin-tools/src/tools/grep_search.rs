@@ -27,8 +27,8 @@ use crate::result_page::PageSize;
 
 /// Most matches of one result.
 pub(crate) const LIMIT_MAX: u64 = 1_000;
-/// How far one search goes.
-const EXTENT: VisitOptions = VisitOptions { entries_max: extent::VISITED_MAX, bytes_max: 2 << 30 };
+/// How far one search goes: over all texts, as what is read of them depends on what an index knows.
+const EXTENT: VisitOptions = VisitOptions { entries_max: extent::VISITED_MAX, bytes_max: u64::MAX };
 
 /// Matches of a result where nobody says.
 pub(crate) const LIMIT_DEFAULT: u64 = 50;
@@ -148,7 +148,9 @@ fn output(hits: Hits, visited: Visited, page: HitPage, has_types: bool) -> GrepS
         total_matches: hits.total,
         files_matched: hits.files,
         files_searched: visited.files,
-        truncated: hits.found() > hits.shown() as u64 || hits.is_counted_out() || visited.truncated,
+        truncated: hits.found() > (page.offset + hits.shown()) as u64
+            || hits.is_counted_out
+            || visited.truncated,
         skipped: visited.skipped,
         files: (page.view == HitView::Files)
             .then(|| hits.counts.iter().map(|file| file.path.clone()).collect()),
@@ -167,7 +169,7 @@ fn note(hits: &Hits, visited: &Visited, page: HitPage, has_types: bool) -> Optio
         true => ": make the pattern more exact, or give a `fileType` or a `path`".to_owned(),
         false => String::new(),
     };
-    if hits.is_counted_out() {
+    if hits.is_counted_out {
         notes.push(format!(
             "more than {COUNTED_MAX} matches, where counting ended: make the pattern more exact"
         ));

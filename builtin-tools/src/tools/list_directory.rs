@@ -167,7 +167,7 @@ impl Tool for ListDirectory {
         Ok(ListDirectoryOutput {
             path: path.to_string(),
             total,
-            truncated: names.is_truncated() || total > entries.len(),
+            truncated: names.is_truncated() || total > page.offset.saturating_add(entries.len()),
             skipped: names.skipped(),
             note: note(names.is_truncated(), page.offset, entries.len(), total),
             entries,

@@ -30,6 +30,7 @@ mod source_paths;
 mod syntax;
 mod test_at;
 mod test_command;
+mod test_locations;
 
 pub use changed_lines::{GIT_CHANGES, changed_lines, lines_of_git};
 pub use coverage::{ChangedCoverage, ChangedFileCoverage, FileCoverage, TestCoverage};
@@ -57,3 +58,4 @@ pub use run::{CheckCommand, FinishedRun, ReportFile};
 pub use source_paths::SourcePaths;
 pub use syntax::{SYNTAX_SOURCE, is_parsed, is_same, new_syntax_errors, syntax_diagnostics};
 pub use test_command::{TestChoice, TestCommand, TestSelection};
+pub use test_locations::{stated_test_directories, test_directory, test_pattern};

@@ -87,11 +87,12 @@ impl IndexCore {
     }
 
     /// Takes in the documents that there are beneath some directories, and that there are no others
-    /// beneath those.
+    /// beneath those; where some are denied, nothing of these may stay in files.
     pub(crate) fn sync_beneath(
         &mut self,
         directories: &BTreeSet<RelPath>,
         listing: impl IntoIterator<Item = (RelPath, DocumentMark)>,
+        are_denied: bool,
     ) {
         self.generation += 1;
         self.listing = self.listing.wrapping_add(1);
@@ -106,7 +107,10 @@ impl IndexCore {
         };
         let unlisted = self.documents.iter().filter(|(_, record)| record.listing != self.listing);
         let gone = unlisted.filter(|(_, record)| is_beneath(&record.path));
-        let gone: Vec<DocumentSlot> = gone.map(|(slot, _)| slot).collect();
+        let gone: BTreeSet<DocumentSlot> = gone.map(|(slot, _)| slot).collect();
+        if are_denied {
+            self.rewrite_those_with(&gone);
+        }
         gone.into_iter().for_each(|slot| self.remove(slot));
     }
 

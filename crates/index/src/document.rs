@@ -99,6 +99,19 @@ pub(crate) struct IndexedDocument {
     pub(crate) is_plain: bool,
 }
 
+// === impl DocumentChange ===
+
+impl DocumentChange {
+    /// The same, and what is gone may stay in no file either.
+    #[must_use]
+    pub fn or_denied(self) -> Self {
+        match self {
+            Self::Gone(path) => Self::Denied(path),
+            Self::Present(..) | Self::Denied(_) => self,
+        }
+    }
+}
+
 // === impl DocumentMark ===
 
 impl DocumentMark {

@@ -118,15 +118,17 @@ impl TextIndex {
     }
 
     /// Takes in the documents that there are beneath some directories, and that there are no others
-    /// beneath those.
+    /// beneath those. Where some of these may be denied by now, nothing of them stays in files once the index is
+    /// settled.
     pub fn sync_beneath(
         &self,
         directories: &BTreeSet<RelPath>,
         listing: impl IntoIterator<Item = (RelPath, DocumentMark)>,
+        are_denied: bool,
     ) {
         let mut core = self.write();
         if core.off.is_none() {
-            core.sync_beneath(directories, listing);
+            core.sync_beneath(directories, listing, are_denied);
         }
     }
 

@@ -9,4 +9,5 @@
 pub mod embeddings;
 pub mod live_tree;
 pub mod ranked_texts;
+mod sweep_clock;
 pub mod text_index;

@@ -4,8 +4,8 @@
 //! Commands without a daemon walk: they end before a tree would be of use.
 
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use moss_index::{IndexProblem, IndexStatus};
@@ -23,6 +23,7 @@ use moss_workspace::{
 use crate::ranked_texts::{
     CommitsTurn, HeadStamp, RankedGate, RankedSources, RankedStatus, RankedTexts,
 };
+use crate::sweep_clock::SweepClock;
 use crate::text_index::{IndexRules, IndexedTexts};
 use moss_config::ExcludedPaths;
 
@@ -33,6 +34,7 @@ const UNASKED_ENTRIES_MAX: usize = 50_000;
 #[derive(Debug)]
 pub struct KeptTree {
     tree: LiveTree,
+    files: Arc<Workspace>,
     texts: OnceLock<IndexedTexts>,
     /// Where it is stored, and most bytes that it takes there.
     stored: (PathBuf, u64),
@@ -40,7 +42,7 @@ pub struct KeptTree {
     missing: String,
     ranked: RankedTexts,
     excluded: ExcludedPaths,
-    was_asked: AtomicBool,
+    sweeps: SweepClock,
 }
 
 /// What an index of texts may know and take.
@@ -64,30 +66,55 @@ impl KeptTree {
         opened.iter().for_each(IndexedTexts::make_room);
         let missing = opened.as_ref().map_or_else(ToString::to_string, |_| String::new());
         Self {
-            tree: LiveTree::new(files, options),
+            tree: LiveTree::new(Arc::clone(&files), options),
+            files,
             texts: opened.map_or_else(|_| OnceLock::new(), OnceLock::from),
             stored: (directory, disk_bytes_max),
             missing,
             ranked: RankedTexts::default(),
             excluded,
-            was_asked: AtomicBool::new(false),
+            sweeps: SweepClock::new(),
         }
     }
 
     /// Walks the workspace; from then on it is known.
     pub fn build(&self, cancelled: &dyn Fn() -> bool) {
+        let started = Instant::now();
         self.tree.build(cancelled);
+        self.sweeps.note(started);
     }
 
     /// Looks at everything again, for what no event reports, where it knows from events; else has events reported
     /// again, where what was in the way has gone.
     pub fn sweep(&self, cancelled: &dyn Fn() -> bool) {
-        // Cancelled: the daemon ends.
-        let _ = match self.tree.status().state {
+        let started = Instant::now();
+        let swept = match self.tree.status().state {
             LiveState::Live => self.tree.sweep(cancelled),
             LiveState::Sweeping => self.tree.watch_again(cancelled),
             LiveState::Building | LiveState::Off => Ok(()),
         };
+        // Cancelled: the daemon ends.
+        if swept.is_ok() {
+            self.sweeps.note(started);
+        }
+    }
+
+    /// How long the background waits until everything is looked at again.
+    pub fn sweep_pause(&self) -> Duration {
+        self.sweeps.pause()
+    }
+
+    /// Whether somebody asked lately: else the background looks at nothing, and who asks looks first.
+    pub fn is_in_use(&self) -> bool {
+        self.sweeps.is_in_use(Instant::now())
+    }
+
+    /// Takes in that somebody asks. What no event reports is looked at first where that was long ago.
+    fn ask(&self, cancelled: &dyn Fn() -> bool) -> Result<(), Error> {
+        if self.sweeps.ask(Instant::now()) && self.tree.status().state == LiveState::Live {
+            self.sweeps.look_first(&|| self.tree.sweep(cancelled), cancelled)?;
+        }
+        Ok(())
     }
 
     /// Why the index of texts is off or could not be opened, where that may pass.
@@ -101,12 +128,21 @@ impl KeptTree {
     /// Opens the index of texts again where it is off. May wait for disks.
     pub fn reopen_texts(&self) {
         if let Some(texts) = self.texts.get() {
-            return texts.reopen();
+            return texts.reopen(&|| self.text_bytes());
         }
         let (directory, disk_bytes_max) = self.stored.clone();
         if let Ok(opened) = IndexedTexts::open(directory, disk_bytes_max) {
             self.texts.get_or_init(|| opened).note_work();
         }
+    }
+
+    /// The size of all files that an index of texts may read.
+    fn text_bytes(&self) -> u64 {
+        let (mut text_bytes, bytes_max) = (0, self.files.limits().search_bytes_max);
+        self.tree.files(&RelPath::root(), &mut |_, found| {
+            text_bytes += if found.size_bytes <= bytes_max { found.size_bytes } else { 0 };
+        });
+        text_bytes
     }
 
     /// Reads the texts that the index does not know yet. May take long.
@@ -120,6 +156,7 @@ impl KeptTree {
             && texts.follow(&self.tree, rules, cancelled)
         {
             texts.settle(files, rules, cancelled);
+            texts.note_refused(&|| self.text_bytes());
         }
     }
 
@@ -151,7 +188,7 @@ impl KeptTree {
         search: &CodeSearch,
         cancelled: &(dyn Fn() -> bool + Sync),
     ) -> Result<Option<CodeSearchFound>, Error> {
-        self.was_asked.store(true, Ordering::Relaxed);
+        self.ask(cancelled)?;
         match self.tree.status().state {
             LiveState::Live => {}
             // No event says what has changed.
@@ -270,11 +307,6 @@ impl KeptTree {
         texts.rebuild().map_err(|error| error.to_string())
     }
 
-    /// Whether somebody asked it since this was asked last.
-    pub fn was_asked(&self) -> bool {
-        self.was_asked.swap(false, Ordering::Relaxed)
-    }
-
     /// Lists a directory from what is known, as [`moss_workspace::LiveTree::list`] does; none where
     /// it has to be read.
     pub fn list(
@@ -284,7 +316,7 @@ impl KeptTree {
         keep: &dyn Fn(&RelPath) -> bool,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<Option<Listing>, Error> {
-        self.was_asked.store(true, Ordering::Relaxed);
+        self.ask(cancelled)?;
         self.tree.list(directory, options, keep, cancelled)
     }
 
@@ -295,7 +327,7 @@ impl KeptTree {
         entries_max: usize,
         gate: ListingGate<'_>,
     ) -> Result<Option<TreeListing>, Error> {
-        self.was_asked.store(true, Ordering::Relaxed);
+        self.ask(gate.cancelled)?;
         self.tree.list_tree(directory, entries_max, gate)
     }
 
@@ -306,7 +338,9 @@ impl KeptTree {
         options: ListOptions,
         keep: &dyn Fn(&RelPath) -> bool,
     ) -> Option<Listing> {
-        self.was_asked.store(true, Ordering::Relaxed);
+        if self.sweeps.ask(Instant::now()) {
+            return None;
+        }
         self.tree.list_at_once(directory, options, keep)
     }
 
@@ -319,7 +353,7 @@ impl KeptTree {
         visitor: &mut dyn TextVisitor,
         rules: &dyn IndexRules,
     ) -> Result<Option<Visited>, Error> {
-        self.was_asked.store(true, Ordering::Relaxed);
+        self.ask(gate.cancelled)?;
         let pattern = visitor.pattern();
         let known = |scanned: &ScannedPaths<'_>| match (&pattern, self.texts.get()) {
             (Some(pattern), Some(texts)) => {
@@ -339,17 +373,46 @@ mod tests {
 
     use super::*;
 
+    /// The tree of a directory, whose index is in another one.
+    fn kept(root: &Path, directory: PathBuf) -> KeptTree {
+        let files = Arc::new(Workspace::open(root, WorkspaceOptions::default()).unwrap());
+        let excluded = ExcludedPaths::default();
+        let settings = TextSettings { directory, excluded, disk_bytes_max: u64::MAX };
+        KeptTree::new(files, LiveOptions::default(), settings)
+    }
+
+    #[test]
+    fn who_asks_after_a_pause_finds_what_no_event_reported() {
+        let temp = tempfile::tempdir().unwrap();
+        let [root, outside] = ["root", "outside"].map(|name| temp.path().join(name));
+        fs::create_dir(&root).unwrap();
+        fs::write(root.join("a"), "1").unwrap();
+        let kept = kept(&root, temp.path().join("kept"));
+        kept.build(&|| false);
+        let options = ListOptions { recursive: false, entries_max: 10 };
+        let size = || {
+            let listed = kept.list(&RelPath::root(), options, &|_| true, &|| false).unwrap();
+            listed.unwrap().entries[0].size_bytes
+        };
+        assert!(!kept.is_in_use());
+        assert_eq!(size(), Some(1));
+        // The name has no other yet: nobody looks out for writes through one.
+        fs::hard_link(root.join("a"), &outside).unwrap();
+        fs::write(&outside, "12345").unwrap();
+        assert_eq!(size(), Some(1), "something reported it: this proves nothing");
+        kept.sweeps.age(Duration::from_secs(61));
+        assert_eq!(kept.list_at_once(&RelPath::root(), options, &|_| true), None);
+        assert_eq!((size(), kept.text_bytes()), (Some(5), 5));
+        assert!(kept.is_in_use());
+    }
+
     #[test]
     fn texts_that_could_not_be_opened_are_opened_once_that_has_passed() {
         let temp = tempfile::tempdir().unwrap();
         let [root, indexes] = ["root", "indexes"].map(|name| temp.path().join(name));
         fs::create_dir(&root).unwrap();
         fs::write(&indexes, "in the way").unwrap();
-        let files = Arc::new(Workspace::open(&root, WorkspaceOptions::default()).unwrap());
-        let directory = indexes.join("kept");
-        let excluded = ExcludedPaths::default();
-        let settings = TextSettings { directory, excluded, disk_bytes_max: u64::MAX };
-        let kept = KeptTree::new(files, LiveOptions::default(), settings);
+        let kept = kept(&root, indexes.join("kept"));
         assert!(kept.texts().is_none() && kept.text_status().is_err());
         kept.reopen_texts();
         assert!(kept.passing_problem().is_some());

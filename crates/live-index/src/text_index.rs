@@ -6,6 +6,7 @@
 //! that a result may be slower and never wrong.
 
 mod reading;
+mod reporting;
 pub mod stored;
 
 use std::collections::VecDeque;
@@ -15,16 +16,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
 use moss_index::{
-    DocumentChange, DocumentMark, DocumentParts, DocumentVerdict, GramQuery, IndexBounds,
-    IndexProblem, IndexState, IndexStatus, LocatedDocuments, TextIndex,
+    DocumentMark, DocumentParts, DocumentVerdict, GramQuery, IndexBounds, IndexProblem, IndexState,
+    IndexStatus, LocatedDocuments, TextIndex,
 };
 use moss_policy::Policy;
 use moss_sdk::RelPath;
 use moss_sdk::file::TextPattern;
 use moss_workspace::own::OwnDir;
 use moss_workspace::{
-    FileMark, KnownParts, KnownText, KnownTexts, LiveChanges, LiveState, LiveTree, ScannedPaths,
-    Workspace,
+    FileMark, KnownParts, KnownText, KnownTexts, LiveTree, ScannedPaths, Workspace,
 };
 use tokio::sync::Notify;
 
@@ -32,6 +32,9 @@ use self::reading::IndexReading;
 
 /// Most walks of which it is kept where their files are.
 const LOCATED_MAX: usize = 4;
+
+/// An index that was too large is made again where there is less text, by one part in so many.
+const SHRUNK_SHARE: u64 = 20;
 
 /// Which files an index may know.
 pub trait IndexRules: Sync {
@@ -55,6 +58,8 @@ pub struct IndexedTexts {
     complete_at: Mutex<Option<Timestamp>>,
     /// Where it has the files of the last walks, by their numbers.
     located: Mutex<VecDeque<(u64, Arc<LocatedDocuments>)>>,
+    /// How much text there was when it had no room for it, in bytes.
+    refused_bytes: Mutex<Option<u64>>,
 }
 
 /// What was reported to the index.
@@ -121,6 +126,7 @@ impl IndexedTexts {
             has_work: Notify::new(),
             complete_at: Mutex::default(),
             located: Mutex::default(),
+            refused_bytes: Mutex::default(),
         })
     }
 
@@ -178,74 +184,6 @@ impl IndexedTexts {
         }
     }
 
-    /// Reports to the index all that the tree knows by now. Returns whether it knows that then.
-    pub fn follow(
-        &self,
-        tree: &LiveTree,
-        rules: &dyn IndexRules,
-        cancelled: &dyn Fn() -> bool,
-    ) -> bool {
-        let mut reported = self.reported();
-        let Ok(Some(changes)) = tree.changes_since(reported.generation, cancelled) else {
-            return false;
-        };
-        self.take_in(&mut reported, tree, rules, &changes);
-        true
-    }
-
-    /// As [`IndexedTexts::follow`], for a search that has just had the tree brought up to date. Without events that was
-    /// a look at every file, which is not had twice.
-    fn follow_search(
-        &self,
-        tree: &LiveTree,
-        rules: &dyn IndexRules,
-        cancelled: &dyn Fn() -> bool,
-    ) -> bool {
-        if tree.status().state != LiveState::Sweeping {
-            return self.follow(tree, rules, cancelled);
-        }
-        let mut reported = self.reported();
-        let Some(changes) = tree.changes_seen(reported.generation) else { return false };
-        self.take_in(&mut reported, tree, rules, &changes);
-        true
-    }
-
-    fn take_in(
-        &self,
-        reported: &mut ReportedTree,
-        tree: &LiveTree,
-        rules: &dyn IndexRules,
-        changes: &LiveChanges,
-    ) {
-        let policy = rules.policy();
-        let admits = |path: &RelPath| rules.admits(&policy, path);
-        let is_same = reported.policy.as_ref().is_some_and(|known| Arc::ptr_eq(known, &policy));
-        if changes.is_everything || !is_same {
-            self.index.load().sync(listing(tree, [&RelPath::root()], &admits));
-        } else if changes.files.is_empty() && changes.subtrees.is_empty() {
-            return;
-        } else {
-            self.report(tree, changes, &admits);
-        }
-        reported.generation = changes.generation;
-        reported.policy = Some(Arc::clone(&policy));
-        self.has_work.notify_one();
-    }
-
-    fn report(&self, tree: &LiveTree, changes: &LiveChanges, admits: &dyn Fn(&RelPath) -> bool) {
-        let index = self.index.load();
-        if !changes.subtrees.is_empty() {
-            index.sync_beneath(&changes.subtrees, listing(tree, &changes.subtrees, admits));
-        }
-        let change = |path: &RelPath| match tree.file(path) {
-            Some(found) if admits(path) => DocumentChange::Present(path.clone(), mark(&found)),
-            Some(_) => DocumentChange::Denied(path.clone()),
-            None => DocumentChange::Gone(path.clone()),
-        };
-        let changed: Vec<_> = changes.files.iter().map(change).collect();
-        index.update(changed);
-    }
-
     /// Waits until there is something to read.
     pub async fn wait_for_work(&self) {
         self.has_work.notified().await;
@@ -292,22 +230,45 @@ impl IndexedTexts {
             IndexState::Building | IndexState::Ready => index.clear(),
         }
         *reported = ReportedTree::default();
+        *self.refused_bytes.lock().unwrap_or_else(PoisonError::into_inner) = None;
         drop(reported);
         self.note_work();
         Ok(())
     }
 
-    /// Why it is off, where that may pass: another daemon has it, or the system lacked or lost something.
+    /// Why it is off. All of that may pass: another daemon has it, the system lacked or lost something, or there was
+    /// too much text.
     pub fn passing_problem(&self) -> Option<IndexProblem> {
-        let problem = self.index.load().off_problem();
-        problem.filter(|problem| !matches!(problem, IndexProblem::TooLarge { .. }))
+        self.index.load().off_problem()
     }
 
-    /// Opens it again where it is off. May wait for disks.
-    pub fn reopen(&self) {
+    /// Keeps how much text there is, where the index has no room for it.
+    pub fn note_refused(&self, text_bytes: &dyn Fn() -> u64) {
+        let mut refused = self.refused_bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        if refused.is_none()
+            && matches!(self.passing_problem(), Some(IndexProblem::TooLarge { .. }))
+        {
+            *refused = Some(text_bytes());
+        }
+    }
+
+    /// Whether there is clearly less text than the index had no room for.
+    fn has_shrunk(&self, text_bytes: &dyn Fn() -> u64) -> bool {
+        let mut refused = self.refused_bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let has_shrunk = refused.is_none_or(|was| text_bytes() < was - was / SHRUNK_SHARE);
+        if has_shrunk {
+            *refused = None;
+        }
+        has_shrunk
+    }
+
+    /// Opens it again where it is off; where there was too much text, once there is less. May wait for disks.
+    pub fn reopen(&self, text_bytes: &dyn Fn() -> u64) {
         let mut reported = self.reported();
-        if self.passing_problem().is_none() {
-            return;
+        match self.passing_problem() {
+            None => return,
+            Some(IndexProblem::TooLarge { .. }) if !self.has_shrunk(text_bytes) => return,
+            Some(_) => {}
         }
         let Ok(anew) = opened(&self.directory, self.disk_bytes_max) else { return };
         if matches!(anew.status().state, IndexState::Off(_)) {
@@ -341,23 +302,6 @@ impl IndexedTexts {
     fn reported(&self) -> MutexGuard<'_, ReportedTree> {
         self.reported.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// The files beneath some directories that an index may know.
-fn listing<'a>(
-    tree: &LiveTree,
-    directories: impl IntoIterator<Item = &'a RelPath>,
-    admits: &dyn Fn(&RelPath) -> bool,
-) -> Vec<(RelPath, DocumentMark)> {
-    let mut listing = Vec::new();
-    for directory in directories {
-        tree.files(directory, &mut |path, found| {
-            if admits(path) {
-                listing.push((path.clone(), mark(&found)));
-            }
-        });
-    }
-    listing
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use moss_xtask::rows::{Row, Spread};
 use serde_json::json;
 
 use super::rivals::Rivals;
-use super::{ready, search, tell_difference};
+use super::{check_equal, ready, search};
 use crate::caller::{BenchClient, done};
 use crate::process::ServerProcess;
 use crate::testbed::Testbed;
@@ -55,7 +55,7 @@ async fn of_size(moss: PathBuf, directory: &Path, files: usize) -> Result<Vec<Ro
     for round in 0..=ROUNDS {
         let (found, duration) = search(&caller, NEEDLE).await?;
         let (lines, other) = ripgrep.search(NEEDLE)?;
-        tell_difference(NEEDLE, found, lines);
+        check_equal(NEEDLE, found, lines)?;
         if round > 0 {
             own.push(duration);
             theirs.push(other);

@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
+use moss_xtask::rival_end::check_rival_end;
 use moss_xtask::rows::grouped;
 
 /// Matches that grep_search counts.
@@ -180,7 +181,8 @@ impl FdFinder {
         let started = Instant::now();
         let output = command.stdin(Stdio::null()).output();
         let duration = started.elapsed();
-        output.with_context(|| format!("cannot start {}", self.program.display()))?;
+        let output = output.with_context(|| format!("cannot start {}", self.program.display()))?;
+        check_rival_end(&self.version, output.status, &[0])?;
         Ok(duration)
     }
 
@@ -197,6 +199,7 @@ impl FdFinder {
         };
         let output = command.current_dir(tree).stdin(Stdio::null()).output();
         let output = output.with_context(|| format!("cannot start {}", self.program.display()))?;
+        check_rival_end(&self.version, output.status, &[0])?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         Ok(text.lines().map(|path| path.trim_start_matches("./").to_owned()).collect())
     }
@@ -209,11 +212,14 @@ impl FdFinder {
         let mut listing = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn()?;
         let names = listing.stdout.take().context("it has no output")?;
         let mut filter = Command::new(&fzf.program);
-        // 1: nothing fits.
         let filtered = filter.arg("--filter").arg(pattern).stdin(names).output();
-        filtered.with_context(|| format!("cannot start {}", fzf.program.display()))?;
-        listing.wait()?;
-        Ok(started.elapsed())
+        let filtered =
+            filtered.with_context(|| format!("cannot start {}", fzf.program.display()))?;
+        let listed = listing.wait()?;
+        let duration = started.elapsed();
+        check_rival_end(&self.version, listed, &[0])?;
+        fzf.check(filtered.status)?;
+        Ok(duration)
     }
 }
 
@@ -224,6 +230,11 @@ impl FuzzyFilter {
     fn of(program: PathBuf) -> Result<Self> {
         let version = format!("fzf {}", version(&program)?);
         Ok(Self { program, version })
+    }
+
+    /// Fails where it has failed. 1: nothing fits.
+    fn check(&self, status: ExitStatus) -> Result<()> {
+        check_rival_end(&self.version, status, &[0, 1])
     }
 
     /// The first of the lines that fit what was typed, the best first.
@@ -237,6 +248,7 @@ impl FuzzyFilter {
         let output = child.wait_with_output()?;
         // It may end before it has read all.
         drop(writing.join());
+        self.check(output.status)?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         Ok(text.lines().take(count).map(str::to_owned).collect())
     }

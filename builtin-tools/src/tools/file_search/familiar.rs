@@ -1,12 +1,12 @@
 //! Which files the caller is busy with: those that its editor shows, that its session has read, and that
-//! were changed through moss. Of files that fit equally well they come first.
+//! changed last, through moss or otherwise. Of files that fit equally well they come first.
 
 use std::collections::HashMap;
 
 use moss_sdk::RelPath;
 use moss_sdk::context::Context;
 use moss_sdk::history::PastQuery;
-use moss_sdk::tree_listing::{EntryNumber, TreeNames};
+use moss_sdk::tree_listing::{EntryNumber, TreeListing, TreeNames};
 
 /// Most files that the session read and that are looked at.
 const READ_MAX: usize = 100;
@@ -20,9 +20,9 @@ pub(super) struct FamiliarFiles(HashMap<RelPath, u32>);
 // === impl FamiliarFiles ===
 
 impl FamiliarFiles {
-    /// Looks: what the editor shows comes first, then what was read, then what was changed, each the
-    /// last one first.
-    pub(super) async fn of(cx: &Context) -> Self {
+    /// Looks: what the editor shows comes first, then what was read, then what was changed through moss, then what
+    /// changed otherwise, each the last one first.
+    pub(super) async fn of(cx: &Context, listing: &TreeListing) -> Self {
         let mut files = Self::default();
         if let Some(editor) = cx.editors().state() {
             let focus = editor.focus.map(|focus| focus.path);
@@ -34,6 +34,7 @@ impl FamiliarFiles {
         let past = cx.past(query).await.unwrap_or_default();
         let changed = past.changes.into_iter().flat_map(|change| change.files);
         files.extend(changed.map(|file| file.path));
+        files.extend(listing.changed_last());
         files
     }
 

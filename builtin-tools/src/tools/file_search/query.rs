@@ -162,8 +162,29 @@ impl FileQuery {
                 && typo::may_resemble(name, self.name_set, errors_max)
     }
 
-    /// Says whether the name of a file is a typo away from what is searched for.
+    /// Says whether the name of a file, or a directory that it is in, is a typo away from what is searched for.
     pub(super) fn typo(&self, path: &str) -> Option<Rank> {
+        let around = path.rsplit_once('/').and_then(|(around, _)| self.errors_around(around));
+        self.typo_within(path, around)
+    }
+
+    /// The same, where it is known how many characters the directories around it are away.
+    pub(super) fn typo_within(&self, path: &str, around: Option<usize>) -> Option<Rank> {
+        let in_directory = |errors| Rank::new(MatchClass::DirectoryTypo, errors, true, path);
+        self.name_typo(path).or_else(|| around.map(in_directory))
+    }
+
+    /// How many characters the most similar name of some directories is away, where that is a typo.
+    pub(super) fn errors_around(&self, directories: &str) -> Option<usize> {
+        if self.has_slash() || self.scope == QueryScope::Name {
+            return None;
+        }
+        let similar = directories.split('/').filter(|name| self.may_be_typo(name));
+        let errors = similar.filter_map(|name| PathChars::new(name).text().distance(&self.wanted));
+        errors.filter(|errors| *errors <= rank::typos_max(&self.wanted)).min()
+    }
+
+    fn name_typo(&self, path: &str) -> Option<Rank> {
         let errors_max = rank::typos_max(&self.wanted);
         let may_be = match self.has_slash() {
             true => typo::may_resemble(path, self.name_set, errors_max),

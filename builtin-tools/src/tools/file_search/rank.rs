@@ -50,6 +50,8 @@ pub(crate) enum MatchClass {
     Typo,
     /// Its letters occur in the name in this order, close together or at the start of words.
     NameLetters,
+    /// A directory of the path is a typo away.
+    DirectoryTypo,
     /// Its letters occur in the path in this order.
     PathLetters,
     /// The name looks like it.

@@ -66,28 +66,37 @@ impl<'a> FileScan<'a> {
         ascii.rank(&self.path.given, &self.path.text(), fit)
     }
 
-    /// The files whose names are a typo away, each with its place among those that are given.
+    /// The files whose names or directories are a typo away, each with its place among those that are given.
     pub(super) fn typos(&mut self, files: &[EntryNumber]) -> HashMap<u32, Rank> {
         let (query, names) = (self.query, self.names);
-        let may_be = |file: EntryNumber| query.may_be_typo(names.name(file));
-        self.each(files, may_be, FileQuery::typo).collect()
+        let mut errors: Vec<Option<usize>> = Vec::with_capacity(names.directories().len());
+        for directory in names.directories() {
+            // Those above it come before it.
+            let above = directory.entry.and_then(|entry| errors[names.directory_of(entry)]);
+            let own = directory.entry.and_then(|entry| query.errors_around(names.name(entry)));
+            errors.push(above.into_iter().chain(own).min());
+        }
+        let around = |file| errors[names.directory_of(file)];
+        let may_be = |file| around(file).is_some() || query.may_be_typo(names.name(file));
+        self.each(files, may_be, |file, path| query.typo_within(path, around(file))).collect()
     }
 
     /// The files that look alike.
     pub(super) fn alike(&mut self, files: &[EntryNumber]) -> Vec<(u32, Rank)> {
-        self.each(files, |_| true, FileQuery::likeness).collect()
+        let query = self.query;
+        self.each(files, |_| true, |_, path| query.likeness(path)).collect()
     }
 
     fn each(
         &mut self,
         files: &[EntryNumber],
         may_fit: impl Fn(EntryNumber) -> bool,
-        rank: impl Fn(&FileQuery, &str) -> Option<Rank>,
+        rank: impl Fn(EntryNumber, &str) -> Option<Rank>,
     ) -> impl Iterator<Item = (u32, Rank)> {
         let files = (0..).zip(files).filter(move |(_, file)| may_fit(**file));
         files.filter_map(move |(at, file)| {
             self.path.come_to(self.names, *file);
-            rank(self.query, &self.path.given).map(|rank| (at, rank))
+            rank(*file, &self.path.given).map(|rank| (at, rank))
         })
     }
 }
@@ -175,9 +184,11 @@ mod tests {
             let listing = listing(&paths);
             let names = listing.names();
             let mut scan = FileScan::new(&query, names);
-            for file in names.in_order() {
+            let typos = scan.typos(names.in_order());
+            for (at, file) in (0..).zip(names.in_order()) {
                 let path = names.path(*file);
                 prop_assert_eq!(scan.rank(*file), query.rank(path.as_str()), "{}", path);
+                prop_assert_eq!(typos.get(&at).copied(), query.typo(path.as_str()), "{}", path);
             }
         }
     }

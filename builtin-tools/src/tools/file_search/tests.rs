@@ -241,6 +241,18 @@ fn a_typo_in_a_name_counts_more_than_its_letters_in_another_path() {
 }
 
 #[test]
+fn a_typo_in_a_directory_counts_less_than_one_in_a_name_and_more_than_letters_in_another_path() {
+    let names = ["other/service.rs", "service/deep/main.rs", "some/very/long/ice.rs"];
+    let host = MemoryHost::new(names.map(|name| (name, "")));
+    for (in_paths, expected) in [(true, &names[..]), (false, &names[..1])] {
+        let arguments = json!({ "pattern": "sevrice", "searchPath": in_paths });
+        let output = call(&host, "file_search", arguments).unwrap();
+        let found = output["files"].as_array().unwrap().iter();
+        assert_eq!(found.map(|file| &file["path"]).collect::<Vec<_>>(), expected);
+    }
+}
+
+#[test]
 fn words_that_are_left_out_count_little_and_scattered_letters_of_a_name_no_more_than_of_a_path() {
     let names = [
         "freebsd/script.sh",
@@ -386,6 +398,11 @@ fn files_beyond_the_first_are_returned_on_request() {
     assert_eq!((found.len(), &found[0]["path"]), (5, &json!("f100")));
     assert_eq!(rest["note"], "files 101 to 105 of 105");
     assert_eq!(page(200)["note"], "there are 105 files: `offset` passes over all of them");
+    for (offset, is_truncated) in
+        [(0, true), (4, true), (5, false), (FILES_MAX, false), (200, false)]
+    {
+        assert_eq!(page(offset)["truncated"], is_truncated, "{offset}");
+    }
 }
 
 #[test]

@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use moss_checks::{test_directory, test_pattern};
 use moss_sdk::RelPath;
 use moss_sdk::file::EntryKind;
 use moss_sdk::tree_listing::{EntryNumber, TreeNames};
@@ -38,22 +39,6 @@ const FOREIGN: &[&str] = &[
     "thirdparty",
     "vendor",
     "vendored",
-];
-/// Names of directories with tests, in lower case.
-const TEST_DIRECTORIES: &[&str] = &[
-    "__tests__",
-    "androidtest",
-    "e2e",
-    "integration-tests",
-    "integration_tests",
-    "integrationtest",
-    "spec",
-    "specs",
-    "test",
-    "tests",
-    "testsuite",
-    "unit-tests",
-    "unittests",
 ];
 /// Ends of the names of files called `main` that programs start in.
 const MAINS: &[&str] = &[
@@ -121,9 +106,9 @@ const DOCUMENTS: &[&str] = &[
 /// Tests of a project.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub(super) struct Tests {
-    /// How many files of code are tests, by their name or their directory.
+    /// How many files of code are tests, by their name or that of their directory.
     files: u64,
-    /// Directories with tests, the outermost.
+    /// Directories with tests, by their names and by what manifests say, the outermost.
     pub(super) directories: Vec<TestDirectory>,
     /// How files with tests are named, the most frequent first.
     pub(super) names: Vec<TestName>,
@@ -251,40 +236,29 @@ fn is_start(directory: &str, name: &str) -> bool {
         || (name.ends_with(".rs") && ends_with("src/bin"))
 }
 
-/// The pattern of names of tests that a name has.
-fn test_pattern(name: &str) -> Option<String> {
-    let (stem, ending) = name.split_once('.').filter(|(stem, _)| !stem.is_empty())?;
-    let last = name.rsplit_once('.')?.1;
-    if matches!(stem, "test" | "tests" | "conftest") && ending == last {
-        return Some(name.to_owned());
-    }
-    if stem.starts_with("test_") {
-        return Some(format!("test_*.{last}"));
-    }
-    let before_last = &name[..name.len() - last.len()];
-    for part in [".test.", ".spec.", ".e2e.", ".cy."] {
-        if before_last.ends_with(part) {
-            return Some(format!("*{part}{last}"));
-        }
-    }
-    let stem = &before_last[..before_last.len() - 1];
-    let ends = ["_test", "_tests", "_spec", "-test", "-spec"];
-    let words = ["Test", "Tests", "Spec", "TestCase", "IT"];
-    let end = ends.into_iter().chain(words).find(|end| {
-        stem.strip_suffix(end).is_some_and(|rest| rest.ends_with(|c: char| c.is_alphanumeric()))
-    })?;
-    let is_word = words.contains(&end);
-    let has_words = ["cs", "fs", "groovy", "java", "kt", "php", "scala", "swift", "vb"];
-    (!is_word || has_words.contains(&last)).then(|| format!("*{end}.{last}"))
-}
+// === impl Tests ===
 
-/// The outermost directory on the way to a directory that holds tests, itself included.
-fn test_directory(directory: &str) -> Option<&str> {
-    let ends = directory.match_indices('/').map(|(end, _)| end).chain([directory.len()]);
-    ends.map(|end| &directory[..end]).find(|directory| {
-        let name = directory.rsplit_once('/').map_or(*directory, |(_, name)| name);
-        TEST_DIRECTORIES.contains(&name.to_lowercase().as_str())
-    })
+impl Tests {
+    /// Adds a directory that a manifest names, unless it is in one that is there already.
+    pub(super) fn add(&mut self, names: &TreeNames, languages: &FileLanguages, stated: &RelPath) {
+        let is_within = |path: &RelPath, directory: &str| {
+            let rest = path.as_str().strip_prefix(directory);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+        };
+        let is_known = self.directories.iter().any(|known| is_within(stated, &known.path));
+        if is_known || self.directories.len() == TEST_DIRECTORIES_MAX {
+            return;
+        }
+        let beneath = names.directories().iter();
+        let beneath = beneath.filter(|directory| is_within(&directory.path, stated.as_str()));
+        let is_code = |file: &u32| {
+            let language = languages[*file as usize];
+            language.is_some_and(|language| language.purpose() == Purpose::Code)
+        };
+        let files = beneath.flat_map(|directory| directory.entries.clone()).filter(is_code).count();
+        self.directories.push(TestDirectory { path: stated.to_string(), files: files as u64 });
+        self.directories.sort_by_key(|directory| Reverse(directory.files));
+    }
 }
 
 // === impl DirectorySigns ===
@@ -341,30 +315,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_tests_have_a_pattern() {
-        for (name, pattern) in [
-            ("a_test.go", Some("*_test.go")),
-            ("test_a.py", Some("test_*.py")),
-            ("conftest.py", Some("conftest.py")),
-            ("a.test.ts", Some("*.test.ts")),
-            ("a.b.spec.tsx", Some("*.spec.tsx")),
-            ("tests.rs", Some("tests.rs")),
-            ("a_spec.rb", Some("*_spec.rb")),
-            ("UserTest.java", Some("*Test.java")),
-            ("UserTests.cs", Some("*Tests.cs")),
-            ("Latest.java", None),
-            ("Contest.py", None),
-            ("test.py.txt", None),
-            ("attest.rs", None),
-            ("_test.go", None),
-            (".test", None),
-            ("test", None),
-        ] {
-            assert_eq!(test_pattern(name).as_deref(), pattern, "{name}");
-        }
-    }
-
-    #[test]
     fn programs_start_where_custom_has_it() {
         for path in [
             "src/main.rs",
@@ -381,20 +331,6 @@ mod tests {
         for path in ["main.css", "main", "lib.rs", "xsrc/lib.rs", "src/bin/a.py", "domain.rs"] {
             let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
             assert!(!is_start(directory, name), "{path}");
-        }
-    }
-
-    #[test]
-    fn the_outermost_directory_of_tests_counts() {
-        for (path, directory) in [
-            ("tests/it", Some("tests")),
-            ("a/src/test/java/tests", Some("a/src/test")),
-            ("web/__tests__", Some("web/__tests__")),
-            ("Tests", Some("Tests")),
-            ("", None),
-            ("contests", None),
-        ] {
-            assert_eq!(test_directory(path), directory, "{path}");
         }
     }
 }

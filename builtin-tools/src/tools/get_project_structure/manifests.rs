@@ -73,6 +73,7 @@ const MANIFESTS: &[(&str, NameSource, &[&str])] = &[
     ("autotools", Unnamed, &["configure.ac"]),
     ("deno", Json, &["deno.json"]),
     ("dune", Line("(name"), &["dune-project"]),
+    ("jest", Unnamed, &["jest.config.json"]),
     ("conda", Line("name"), &["environment.yml"]),
     ("nix", Unnamed, &["flake.nix"]),
     ("bundler", Unnamed, &["gemfile"]),
@@ -89,6 +90,7 @@ const MANIFESTS: &[(&str, NameSource, &[&str])] = &[
     ("maven", Pom, &["pom.xml"]),
     ("dart", Line("name"), &["pubspec.yaml"]),
     ("python", Pyproject, &["pyproject.toml"]),
+    ("pytest", Unnamed, &["pytest.ini", "tox.ini"]),
     ("rebar", Unnamed, &["rebar.config"]),
     ("pip", Unnamed, &["requirements.txt"]),
     ("gradle", Line("rootProject.name"), &["settings.gradle", "settings.gradle.kts"]),
@@ -117,7 +119,9 @@ pub(super) fn kind(name: &str) -> Option<ManifestKind> {
 impl ManifestKind {
     /// Whether the text of the manifest is needed to say what it says.
     pub(super) fn needs_text(self) -> bool {
-        !matches!(self.source, Unnamed | Stem) || commands::need_text(self.name)
+        !matches!(self.source, Unnamed | Stem)
+            || commands::need_text(self.name)
+            || matches!(self.name, "jest" | "pytest")
     }
 
     /// Returns the commands that a manifest gives. `text` is missing where it may not be read.

@@ -19,8 +19,22 @@ pub(super) struct ManifestPlace<'a> {
 }
 
 /// Whether a path is that of a file of a listing.
-pub(super) fn is_file(names: &TreeNames, path: &RelPath) -> bool {
+fn is_file(names: &TreeNames, path: &RelPath) -> bool {
     names.find(path).is_some_and(|number| names.kind(number) == EntryKind::File)
+}
+
+/// The paths that a manifest names as seen from its directory, those of one kind that there are.
+pub(super) fn existing(
+    names: &TreeNames,
+    manifest: &RelPath,
+    named: &[String],
+    kind: EntryKind,
+) -> impl Iterator<Item = RelPath> {
+    let directory = manifest.parent().unwrap_or_else(RelPath::root);
+    let paths = named.iter().filter_map(|name| RelPath::parse(name).ok());
+    let beneath = paths.filter_map(move |path| directory.join(path.as_str()).ok());
+    let is_there = move |path: &RelPath| names.find(path).is_some_and(|at| names.kind(at) == kind);
+    beneath.filter(is_there)
 }
 
 // === impl ManifestPlace ===

@@ -360,6 +360,40 @@ fn a_result_keeps_to_its_bound_and_says_what_had_no_room() {
 }
 
 #[test]
+fn manifests_say_which_other_directories_have_tests() {
+    let host = MemoryHost::new([
+        ("Cargo.toml", "[[test]]\npath = \"checks/it/main.rs\"\n"),
+        ("checks/it/main.rs", ""),
+        ("tests/a.rs", ""),
+        ("py/pytest.ini", "[pytest]\ntestpaths = probes tests gone\n"),
+        ("py/probes/deep/a.py", ""),
+        ("py/probes/b.py", ""),
+        ("py/probes/data.txt", ""),
+        ("py/probes2/c.py", ""),
+        ("py/tests/d.py", ""),
+        ("java/pom.xml", "<project><testSourceDirectory>trials</testSourceDirectory></project>"),
+        ("java/trials/A.java", ""),
+    ]);
+    // Beneath another directory paths are the same.
+    for (path, expected) in [
+        (
+            ".",
+            json!([
+                { "path": "py/probes", "files": 2 },
+                { "path": "py/tests", "files": 1 },
+                { "path": "tests", "files": 1 },
+                { "path": "checks/it", "files": 1 },
+                { "path": "java/trials", "files": 1 },
+            ]),
+        ),
+        ("py", json!([{ "path": "py/probes", "files": 2 }, { "path": "py/tests", "files": 1 }])),
+    ] {
+        let output = call(&host, "get_project_structure", json!({ "path": path })).unwrap();
+        assert_eq!(output["tests"]["directories"], expected);
+    }
+}
+
+#[test]
 fn pages_of_a_tree_of_long_names_are_small_and_together_all_of_it() {
     let name = |n: usize| format!("d{:02}/e{:02}{}/f.rs", n / 20, n % 20, "é".repeat(70 + n % 30));
     let names: Vec<String> = (0..400).map(name).collect();

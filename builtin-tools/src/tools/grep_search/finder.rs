@@ -9,7 +9,7 @@ use moss_sdk::RelPath;
 use moss_sdk::context::{PartScanner, PartVerdict, TextFinding, TextScanner};
 use moss_sdk::file::VisitedText;
 
-use super::found::{COUNTED_MAX, FileHits, MatchCounter, Show};
+use super::found::{FileHits, LOOKED_FOR_MAX, MatchCounter, Show};
 use super::page::HitPage;
 use super::pattern::Pattern;
 
@@ -71,7 +71,7 @@ impl HitFinder {
 impl TextScanner for HitFinder {
     fn scan(&mut self, file: VisitedText<'_>) -> Option<TextFinding> {
         let found = if self.is_full() {
-            FileHits::counted(file.path, self.count(file.text, COUNTED_MAX))
+            FileHits::counted(file.path, self.count(file.text, LOOKED_FOR_MAX))
         } else {
             let how = (&self.pattern.matcher, self.pattern.spans_lines);
             let mut show = Show::new(file.path, how, self.page);
@@ -98,8 +98,8 @@ impl PartScanner for CountedParts<'_> {
             let has_match = self.finder.count(part, 1) > 0;
             return if has_match { PartVerdict::WantsWhole } else { PartVerdict::More };
         }
-        self.total += self.finder.count(part, COUNTED_MAX - self.total);
-        if self.total < COUNTED_MAX { PartVerdict::More } else { PartVerdict::Settled }
+        self.total += self.finder.count(part, LOOKED_FOR_MAX - self.total);
+        if self.total < LOOKED_FOR_MAX { PartVerdict::More } else { PartVerdict::Settled }
     }
 
     fn finish(self: Box<Self>, path: &RelPath) -> Option<TextFinding> {

@@ -24,6 +24,8 @@ const MARKS_BYTES: usize = 2 * '…'.len_utf8();
 const SPAN_BYTES_MAX: usize = 4_000;
 /// Matches are counted up to here.
 pub(crate) const COUNTED_MAX: u64 = 100_000;
+/// So many are looked for: one more says that there are more.
+pub(super) const LOOKED_FOR_MAX: u64 = COUNTED_MAX + 1;
 
 /// A line that matches, or several where the match holds line ends.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -203,7 +205,7 @@ impl Sink for Show<'_> {
             self.found.shown.push(hit);
         }
         self.before.clear();
-        Ok(self.found.total < COUNTED_MAX)
+        Ok(self.found.total < LOOKED_FOR_MAX)
     }
 
     fn context(&mut self, _: &Searcher, context: &SinkContext<'_>) -> Result<bool, io::Error> {

@@ -35,6 +35,8 @@ pub(super) struct Hits {
     room: PageRoom,
     pub(super) total: u64,
     pub(super) files: u64,
+    /// Whether there are more matches than were counted.
+    pub(super) is_counted_out: bool,
     /// Whether there is room for more matches: files that are not gathered yet come later, so that
     /// their matches need only be counted once it is used up.
     is_full: Arc<AtomicBool>,
@@ -55,6 +57,7 @@ impl Hits {
             room: PageRoom::new(page.size),
             total: 0,
             files: 0,
+            is_counted_out: false,
             // Where no lines are returned, they are only counted.
             is_full: Arc::new(AtomicBool::new(
                 page.size.entries_max == 0 || page.view != HitView::Matches,
@@ -100,15 +103,10 @@ impl Hits {
             self.passed += 1;
             return;
         }
-        let count = FileCount { path, matches };
+        let count = FileCount { path, matches: matches.min(COUNTED_MAX) };
         if self.room.takes(&count) {
             self.counts.push(count);
         }
-    }
-
-    /// Whether there may be more matches than were counted.
-    pub(super) fn is_counted_out(&self) -> bool {
-        self.total >= COUNTED_MAX
     }
 }
 
@@ -146,8 +144,10 @@ impl TextVisitor for Hits {
             HitView::Matches => self.take(found.shown),
             HitView::Files | HitView::Counts => self.take_count(found.path, found.total),
         }
-        self.total = COUNTED_MAX.min(self.total + found.total);
+        let total = self.total + found.total;
+        self.total = total.min(COUNTED_MAX);
+        self.is_counted_out = total > COUNTED_MAX;
         self.files += 1;
-        if self.is_counted_out() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if self.is_counted_out { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }

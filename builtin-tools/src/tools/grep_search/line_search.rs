@@ -50,7 +50,7 @@ impl LineSearch {
             total: hits.total,
             files_matched: hits.files,
             files_searched: visited.files,
-            is_truncated: is_missing || hits.is_counted_out() || visited.truncated,
+            is_truncated: is_missing || hits.is_counted_out || visited.truncated,
             lines: hits.matches.into_iter().map(|hit| hit.into_line()).collect(),
         }
     }

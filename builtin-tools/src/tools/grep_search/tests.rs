@@ -4,7 +4,7 @@ use moss_sdk::ErrorCode;
 use moss_sdk::testing::MemoryHost;
 use serde_json::{Value, json};
 
-use super::COUNTED_MAX;
+use super::{COUNTED_MAX, EXTENT};
 use crate::check::{call, refused};
 
 fn search(host: &MemoryHost, arguments: Value) -> Value {
@@ -194,7 +194,7 @@ fn patterns_that_match_everything_are_bounded() {
     for pattern in [".", ".*", "(|x)", "^", "$", r"\b", r"[\s\S]", "(?s).*", r"\w|\W", "(a|)*"] {
         let output = search(&host, json!({ "pattern": pattern, "limit": 1_000 }));
         assert_eq!(output["total_matches"], COUNTED_MAX, "{pattern}");
-        assert_eq!(output["files_searched"], 250, "{pattern}: it ends where counting ends");
+        assert_eq!(output["files_searched"], 251, "{pattern}: it ends where counting ends");
         assert_eq!(output["truncated"], true, "{pattern}");
         assert!(output.to_string().len() < 512 << 10, "{pattern}");
     }
@@ -291,9 +291,11 @@ fn pages_of_matches_are_the_whole() {
         let page = output["matches"].as_array().unwrap();
         if page.is_empty() {
             assert_eq!(output["note"], "there are 702 matches: `offset` passes over all of them");
+            assert_eq!(output["truncated"], false);
             break;
         }
         lines.extend(page.iter().map(|hit| (hit["path"].clone(), hit["line"].as_u64().unwrap())));
+        assert_eq!(output["truncated"], lines.len() < 702);
     }
     let expected: Vec<_> = (1..=700)
         .map(|line| (json!("a.txt"), line))
@@ -388,4 +390,31 @@ fn where_counting_ended_there_are_pages_too() {
     let ended = "more than 100000 matches, where counting ended: make the pattern more exact";
     assert_eq!(note(0), format!("{ended}; matches 1 to 40: continue with `offset` 40"));
     assert_eq!(note(40), format!("{ended}; matches 41 to 80: continue with `offset` 80"));
+}
+
+#[test]
+fn as_many_matches_as_are_counted_are_all_there_are() {
+    let all = "x\n".repeat(usize::try_from(COUNTED_MAX).unwrap());
+    let one_more = format!("{all}x\n");
+    for (texts, is_more) in
+        [([all.as_str(), "y\n"], false), ([&all, "x\n"], true), ([&one_more, "y\n"], true)]
+    {
+        let host = MemoryHost::new([("a", texts[0]), ("b", texts[1])]);
+        for view in ["counts", "matches"] {
+            let output = search(&host, json!({ "pattern": "x", "output": view }));
+            assert_eq!(output["total_matches"], COUNTED_MAX);
+            let note = output["note"].as_str().unwrap_or_default();
+            assert_eq!(note.contains("more than 100000 matches"), is_more, "{note}");
+            assert_eq!(output["truncated"], is_more || view == "matches");
+            if view == "counts" {
+                assert_eq!(output["counts"][0], json!({ "path": "a", "matches": COUNTED_MAX }));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_search_is_not_bound_by_what_it_reads() {
+    // An index spares reading: by such a bound, the same search would find less without one.
+    assert_eq!(EXTENT.bytes_max, u64::MAX);
 }

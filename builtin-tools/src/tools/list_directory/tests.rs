@@ -187,6 +187,7 @@ fn pages_of_a_listing_are_the_whole() {
         let arguments = json!({ "path": ".", "limit": 3, "offset": offset });
         let output = call(&host, "list_directory", arguments).unwrap();
         assert_eq!((&output["total"], &output["note"]), (&json!(7), &json!(note)));
+        assert_eq!(output["truncated"], offset < 6, "what earlier pages had is not missing");
         let entries = output["entries"].as_array().unwrap().iter();
         seen.extend(entries.map(|entry| entry["path"].as_str().unwrap().to_owned()));
     }

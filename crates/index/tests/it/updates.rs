@@ -193,7 +193,7 @@ proptest! {
                     };
                     let listing = folder.listing().into_iter();
                     let listing: Vec<_> = listing.filter(|(path, _)| is_beneath(path)).collect();
-                    index.sync_beneath(&directories.into(), listing);
+                    index.sync_beneath(&directories.into(), listing, false);
                 }
                 Happening::Restart => {
                     drop(index);

@@ -436,9 +436,71 @@ fn an_index_whose_directory_is_lost_is_there_again_once_it_is_opened_again() {
     let problem = known.texts.passing_problem();
     assert!(matches!(problem, Some(IndexProblem::Unusable { .. })), "{problem:?}");
     known.search("alpha");
-    known.texts.reopen();
+    known.texts.reopen(&|| 0);
     assert_eq!(known.texts.passing_problem(), None);
     known.settle(&known.texts);
     known.texts.persist();
     known.agrees_with_a_new_one(0);
+}
+
+#[test]
+fn a_search_waits_for_nobody_who_reports_for_long() {
+    let known = Known::new(true);
+    (0..40).for_each(|number| write(&known.root.join(format!("f{number}")), "beta"));
+    known.settle(&known.texts);
+    let _reporting = known.texts.reported();
+    assert_eq!(known.search("alpha"), (40, 40), "all is read");
+    let (tree, rules) = (&known.tree, &known.rules);
+    assert!(!known.texts.follow_search(tree, rules, &|| true), "who cancels does not wait");
+}
+
+#[test]
+fn an_index_without_room_is_made_again_once_there_is_less_text() {
+    let known = Known::new(true);
+    let name = |number: usize| known.root.join(format!("f{number}"));
+    (0..200).for_each(|number| write(&name(number), &format!("{} {number}", WORDS[number % 5])));
+    let texts = IndexedTexts::open(known.indexes.join("small"), 4_000).unwrap();
+    known.settle(&texts);
+    texts.persist();
+    let is_refused =
+        || matches!(texts.passing_problem(), Some(IndexProblem::TooLarge { bytes_max: 4_000 }));
+    assert!(is_refused());
+    texts.note_refused(&|| 1_000);
+    texts.note_refused(&|| 10_000);
+    for text_bytes in [2_000, 1_000, 951] {
+        texts.reopen(&|| text_bytes);
+        assert!(is_refused(), "{text_bytes}");
+    }
+    (2..200).for_each(|number| remove(&name(number)));
+    texts.reopen(&|| 949);
+    known.settle(&texts);
+    texts.persist();
+    assert_eq!(texts.passing_problem(), None);
+    assert_eq!(texts.status().0.indexed, 2);
+}
+
+#[test]
+fn of_what_takes_a_denied_name_nothing_stays_in_files() {
+    let known = Known::new(true);
+    (0..100).for_each(|number| write(&known.root.join(format!("f{number}")), "beta"));
+    write(&known.root.join("plain-notes"), "alpha");
+    write(&known.root.join("letters/plain-letter"), "alpha");
+    write(&known.root.join("letters/denied"), "alpha");
+    let settle = || {
+        known.settle(&known.texts);
+        known.texts.persist();
+    };
+    let has = |part: &str| {
+        let files = fs::read_dir(known.indexes.join("kept")).unwrap();
+        let mut texts = files.map(|file| fs::read(file.unwrap().path()).unwrap());
+        texts.any(|bytes| bytes.windows(part.len()).any(|some| some == part.as_bytes()))
+    };
+    settle();
+    assert!(has("plain-notes") && has("letters"));
+    fs::rename(known.root.join("plain-notes"), known.root.join("denied")).unwrap();
+    settle();
+    assert!(!has("plain-notes"));
+    fs::rename(known.root.join("letters"), known.root.join("papers")).unwrap();
+    settle();
+    assert!(!has("letters") && has("papers"));
 }

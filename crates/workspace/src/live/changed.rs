@@ -5,6 +5,9 @@ use std::collections::{BTreeSet, VecDeque};
 
 use moss_sdk::RelPath;
 
+/// How many of the last changes are looked through for files.
+const LATEST_LOOKED_AT_MAX: usize = 1_000;
+
 /// What is to be looked at again since a generation.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LiveChanges {
@@ -82,6 +85,21 @@ impl ChangeLog {
         since
     }
 
+    /// The files that changed last, each once and the very last one first: at most so many, of the last changes.
+    pub(super) fn latest(&self, files_max: usize) -> Vec<&RelPath> {
+        let mut latest: Vec<&RelPath> = Vec::new();
+        for (_, change) in self.changes.iter().rev().take(LATEST_LOOKED_AT_MAX) {
+            match change {
+                LoggedPath::File(path) if !latest.contains(&path) => latest.push(path),
+                LoggedPath::File(_) | LoggedPath::Subtree(_) => {}
+            }
+            if latest.len() == files_max {
+                break;
+            }
+        }
+        latest
+    }
+
     fn add(&mut self, change: LoggedPath) {
         self.has_new = true;
         self.changes.push_back((self.generation, change));
@@ -96,6 +114,18 @@ impl ChangeLog {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_latest_files_come_once_and_the_very_last_one_first() {
+        let path = |name: &str| RelPath::parse(name).unwrap();
+        let mut log = ChangeLog::new(100);
+        assert!(log.latest(2).is_empty());
+        ["a", "b", "c", "b"].iter().for_each(|name| log.file(path(name)));
+        log.subtree(path("d"));
+        log.close();
+        assert_eq!(log.latest(2), [&path("b"), &path("c")]);
+        assert_eq!(log.latest(9), [&path("b"), &path("c"), &path("a")]);
+    }
 
     #[test]
     fn changes_are_given_since_a_generation_and_everything_where_some_were_dropped() {

@@ -15,6 +15,9 @@ use super::store::TreeStore;
 use crate::error::Error;
 use crate::gate::ListingGate;
 
+/// How many of the files that changed last a listing names.
+const CHANGED_LAST_MAX: usize = 30;
+
 /// A listing in the making.
 struct ListedDraft<'a> {
     store: &'a TreeStore,
@@ -65,7 +68,13 @@ impl KnownTree {
                 }
             }
         };
-        Ok(Some(tree.listing(&self.store)))
+        let listing = tree.listing(&self.store);
+        if real != shown {
+            return Ok(Some(listing));
+        }
+        let latest = self.log.latest(CHANGED_LAST_MAX).into_iter();
+        let files = latest.filter_map(|path| tree.names.find(path)).collect::<Vec<_>>();
+        Ok(Some(listing.with_changed_last(files)))
     }
 }
 

@@ -125,6 +125,32 @@ fn entries_are_asked_about_again_where_names_or_rules_are_others() {
 }
 
 #[test]
+fn a_listing_names_the_files_that_changed_last() {
+    let temp = memory();
+    let root = temp.path().join("root");
+    fs::create_dir_all(root.join("a/b")).unwrap();
+    let files = ["a/b/c", "a/d", "e", "f"];
+    files.iter().for_each(|file| fs::write(root.join(file), "1").unwrap());
+    let tree = LiveTree::new(Arc::new(open(&root, Resolver::Kernel)), LiveOptions::default());
+    tree.build(&|| false);
+    let changed = |path: &str| -> Vec<String> {
+        let gate =
+            ListingGate { lists: &|_| true, lists_all: true, cancelled: &|| false, name: None };
+        let listed = tree.list_tree(&rel(path), ENTRIES_MAX, gate).unwrap().unwrap();
+        listed.changed_last().map(|path| path.to_string()).collect()
+    };
+    assert!(changed(".").is_empty(), "nothing changed since it was built");
+    for (at, file) in ["f", "a/d", "a/b/c", "a/d", "f"].into_iter().enumerate() {
+        fs::write(root.join(file), "1".repeat(at + 2)).unwrap();
+        assert_eq!(changed(".")[0], file);
+    }
+    assert_eq!(changed("."), ["f", "a/d", "a/b/c"]);
+    assert_eq!(changed("a"), ["a/d", "a/b/c"]);
+    fs::remove_file(root.join("f")).unwrap();
+    assert_eq!(changed("."), ["a/d", "a/b/c"]);
+}
+
+#[test]
 fn larger_trees_than_wanted_are_walked_and_cancelling_ends_a_listing() {
     let temp = memory();
     let root = temp.path().join("root");
