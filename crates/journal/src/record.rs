@@ -7,7 +7,7 @@ use moss_sdk::{ContentHash, RelPath};
 use serde::Serialize;
 
 use super::redact::{RedactedArguments, RedactedText};
-use moss_policy::{Action, Decision};
+use moss_policy::{Action, Decision, Verdict};
 
 /// One event in the life of a call.
 #[derive(Debug, Clone, Serialize)]
@@ -207,6 +207,22 @@ pub struct RecordedChange {
     /// Its content after; none where it was deleted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub after: Option<ContentHash>,
+}
+
+// === impl AuditEvent ===
+
+impl AuditEvent {
+    /// Whether it says that something happened which no other record of the call says: a command that was allowed
+    /// ran, a request was sent.
+    pub fn reports_effect(&self) -> bool {
+        match self {
+            Self::Decision { action: Action::Exec | Action::Network, decision, .. } => {
+                decision.verdict == Verdict::Allow
+            }
+            Self::Decision { .. } => false,
+            _ => true,
+        }
+    }
 }
 
 // === impl AskOutcome ===

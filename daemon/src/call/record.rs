@@ -367,18 +367,9 @@ impl DeferredRecords {
         *self.lock() = Some(Vec::new());
     }
 
-    /// Whether all records of the call are held, and none says that a command ran or a request was sent.
+    /// Whether all records of the call are held, and none says that it had an effect.
     fn is_without_effect(&self) -> bool {
-        let is_effect = |(_, noted): &(Timestamp, Noted)| match noted {
-            Noted::Started => false,
-            Noted::Event(event) => match &**event {
-                AuditEvent::Decision { action, decision, .. } => {
-                    let leaves_no_other = matches!(action, Action::Exec | Action::Network);
-                    leaves_no_other && decision.verdict == Verdict::Allow
-                }
-                _ => true,
-            },
-        };
+        let is_effect = |(_, noted): &(Timestamp, Noted)| matches!(noted, Noted::Event(event) if event.reports_effect());
         self.lock().as_ref().is_some_and(|held| !held.iter().any(is_effect))
     }
 
