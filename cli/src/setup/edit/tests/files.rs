@@ -41,7 +41,7 @@ pub(super) const FILES: &[(&str, &str, &str)] = &[
     (
         "qwen",
         "Qwen Code, MCP: `mcpServers` in `settings.json`",
-        "{\n    // mine\n    \"mcpServers\": {} /* none yet */\n}",
+        "{\n    // mine\n    \"mcpServers\": {\n        /* none yet */\n    }\n}",
     ),
     (
         "cline",
