@@ -195,6 +195,6 @@ impl From<types::Error> for ToolError {
             types::ErrorCode::Io => ErrorCode::Io,
             types::ErrorCode::Unavailable | types::ErrorCode::Failed => ErrorCode::PluginFailed,
         };
-        Self { code, message: error.message, hint: error.hint }
+        Self { code, message: error.message, hint: error.hint, mark: None }
     }
 }
