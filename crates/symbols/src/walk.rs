@@ -35,7 +35,6 @@ const NODES_TIMED: usize = 64;
 /// The time that a walk has.
 struct WalkTime<'a> {
     has_passed: &'a dyn Fn() -> bool,
-    /// How often something was looked at.
     seen: Cell<usize>,
     is_over: Cell<bool>,
 }
