@@ -584,7 +584,7 @@ fn a_language_server_that_says_it_of_an_older_text_is_asked_again() {
     // Where it is used by another name, the file says that.
     let now = said(&[("b.py", 0, 14), ("b.py", 1, 0), ("b.py", 2, 7)]);
     let all = vec![(1, 15), (2, 1), (3, 8)];
-    assert_eq!(uses(&[now.clone()]), (all.clone(), 1));
+    assert_eq!(uses(std::slice::from_ref(&now)), (all.clone(), 1));
     let before = said(&[("b.py", 0, 14), ("b.py", 2, 0)]);
     assert_eq!(uses(&[before.clone(), now]), (all, 2));
     assert_eq!(uses(&[before]), (vec![(1, 15), (3, 1)], 2), "it knows another reason");
