@@ -21,6 +21,8 @@ pub(crate) const ABSTRACT_SOCKETS: &str = "this kernel does not keep the command
 const TRACKED: &str = "git takes for changed, since commands may not read them, and `add -A`, `commit -a`, `stash` and \
                        `rebase` fail. Name other files, or a person adds a rule with their `paths`, \
                        `protected = true` and `decision = \"allow\"` to the policy";
+/// So many of them are named.
+const NAMED_MAX: usize = 5;
 /// What to do where a temporary directory holds too much.
 const THERE: &str =
     "on this tier that is on the disk: remove there what is done with, or write into the workspace";
@@ -156,9 +158,13 @@ impl SandboxFacts {
             let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
             written.iter().any(|text| text.contains(&*name))
         };
-        let named = self.tracked_masks.iter().filter(is_named);
-        let named: Vec<_> = named.map(|path| path.display().to_string()).collect();
-        (!named.is_empty()).then(|| format!("there are files that {TRACKED}: {}", named.join(", ")))
+        let named: Vec<_> = self.tracked_masks.iter().filter(is_named).collect();
+        let (shown, more) = named.split_at(named.len().min(NAMED_MAX));
+        let shown: Vec<_> = shown.iter().map(|path| path.display().to_string()).collect();
+        let more =
+            if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+        (!shown.is_empty())
+            .then(|| format!("there are files that {TRACKED}: {}{more}", shown.join(", ")))
     }
 
     /// What people and models are to know of it with every result.

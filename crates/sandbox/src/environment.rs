@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::path::PathBuf;
 
 use crate::command::{CommandEnvironment, NetworkMode};
 
@@ -132,19 +131,6 @@ pub(crate) fn select(
         names.dedup();
     }
     selected
-}
-
-// === impl SelectedEnvironment ===
-
-impl SelectedEnvironment {
-    /// Adds where temporary files lie, and variables that belong together unless one of them is set.
-    pub(crate) fn add(&mut self, temporary: PathBuf, together: &[(&str, &str)]) {
-        self.variables.insert("TMPDIR".into(), temporary.into());
-        if !together.iter().any(|(name, _)| self.variables.contains_key(OsStr::new(name))) {
-            let together = together.iter().map(|(name, value)| (name.into(), value.into()));
-            self.variables.extend(together);
-        }
-    }
 }
 
 /// The parts of a `PATH` that say where they are, and are there: others, an empty one among them, lie wherever a command

@@ -10,9 +10,6 @@ const VERSION_EXTENDED: u32 = 3;
 const VERSION_COMPRESSED: u32 = 4;
 /// Bytes of an entry before the hash of its content.
 const STAT_BYTES: usize = 40;
-/// Where in them it says when a file was changed, and its size.
-const MODIFIED_AT: usize = 8;
-const SIZE_AT: usize = 36;
 /// Bytes of a hash, by the kinds that there are: SHA-1 and SHA-256.
 const HASHES: [usize; 2] = [20, 32];
 /// In the first word of flags: a second one follows.
@@ -34,16 +31,8 @@ const ALIGNMENT: usize = 8;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SkippingIndex {
     pub(crate) bytes: Vec<u8>,
-    pub(crate) skipped: Vec<SkippedEntry>,
-}
-
-/// What an index says of a file.
-#[derive(Debug, PartialEq, Eq)]
-pub(crate) struct SkippedEntry {
-    pub(crate) name: Vec<u8>,
-    /// When it was changed, in seconds, and its size: the lower half of each.
-    pub(crate) modified: u32,
-    pub(crate) size: u32,
+    /// Their names.
+    pub(crate) skipped: Vec<Vec<u8>>,
 }
 
 /// An entry; its name is kept beside it, since the next one may build on that.
@@ -56,7 +45,7 @@ struct IndexEntry<'a> {
     name_at: usize,
 }
 
-/// Copies an index; none where it is not understood. The copy has no checksum, as where `index.skipHash` is set: git
+/// Copies an index; none where it is not understood, or nothing in it is skipped. The copy has no checksum, as where `index.skipHash` is set: git
 /// looks at none.
 pub(crate) fn skipping(index: &[u8], is_skipped: impl Fn(&[u8]) -> bool) -> Option<SkippingIndex> {
     HASHES.iter().find_map(|&hash_bytes| copy(index, hash_bytes, &is_skipped))
@@ -71,18 +60,24 @@ fn copy(
     let count = number(index, 8).filter(|_| index.starts_with(SIGNATURE))?;
     let end = index.len().checked_sub(hash_bytes)?;
     let (mut at, mut name, mut skipped) = (HEADER_BYTES, Vec::new(), Vec::new());
-    let mut bytes = index.get(..HEADER_BYTES)?.to_vec();
+    // Made at the first entry that is skipped: most indexes have none.
+    let mut bytes = Vec::new();
     for _ in 0..count {
         let entry = IndexEntry::read(index.get(at..end)?, (version, hash_bytes), &mut name)?;
-        at += entry.bytes.len();
         if entry.is_in_worktree() && is_skipped(&name) {
+            if skipped.is_empty() {
+                bytes.reserve(index.len());
+                bytes.extend_from_slice(&index[..at]);
+            }
             entry.write_skipped(&mut bytes, (version, hash_bytes));
-            let (modified, size) =
-                (number(entry.bytes, MODIFIED_AT)?, number(entry.bytes, SIZE_AT)?);
-            skipped.push(SkippedEntry { name: name.clone(), modified, size });
-        } else {
+            skipped.push(name.clone());
+        } else if !skipped.is_empty() {
             bytes.extend_from_slice(entry.bytes);
         }
+        at += entry.bytes.len();
+    }
+    if skipped.is_empty() {
+        return None;
     }
     while at < end {
         let signature = index.get(at..at + 4)?;
@@ -94,9 +89,7 @@ fn copy(
         }
         at = behind;
     }
-    if !skipped.is_empty() {
-        bytes[4..8].copy_from_slice(&version.max(VERSION_EXTENDED).to_be_bytes());
-    }
+    bytes[4..8].copy_from_slice(&version.max(VERSION_EXTENDED).to_be_bytes());
     bytes.resize(bytes.len() + hash_bytes, 0);
     Some(SkippingIndex { bytes, skipped })
 }
@@ -213,13 +206,7 @@ mod tests {
     fn a_copy_has_the_same_entries_and_skips_some_of_them() {
         let names = [".env", "a", "longer/than/one/word", "z"];
         let bytes = index(&names);
-        let skipped = |names: [&str; 2]| {
-            names.map(|name| SkippedEntry {
-                name: name.into(),
-                modified: 0x0707_0707,
-                size: 0x0707_0707,
-            })
-        };
+        let skipped = |names: [&str; 2]| names.map(|name| name.as_bytes().to_vec());
         let found = skipping(&bytes, |name| name == b".env" || name == b"z").unwrap();
         assert_eq!(found.skipped, skipped([".env", "z"]));
         assert_eq!(number(&found.bytes, 4), Some(VERSION_EXTENDED));
@@ -227,8 +214,7 @@ mod tests {
         assert_eq!(again.skipped, skipped(["a", "longer/than/one/word"]));
         let text = String::from_utf8_lossy(&found.bytes);
         assert!(text.contains("TREE") && !text.contains("EOIE"));
-        let none = skipping(&bytes, |_| false).unwrap();
-        assert!(none.skipped.is_empty() && number(&none.bytes, 4) == Some(2));
+        assert_eq!(skipping(&bytes, |_| false), None, "nothing is skipped");
     }
 
     #[test]

@@ -203,7 +203,7 @@ impl Means {
         let has_rules = is_kept_in && self.has_landlock;
         let KeeperStart { launch, temporary, private, unmasked, layer, identities } =
             self.keeper_start(command, &mut plan, has_rules, ends)?;
-        environment.add(temporary, plan.tracked.variables);
+        environment.variables.insert("TMPDIR".into(), temporary.into());
         plan.compare_loose(command);
         let (snapshot, missing) = self.snapshot(command, &plan)?;
         let limits = command.limits;

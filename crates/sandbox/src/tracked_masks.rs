@@ -1,23 +1,20 @@
 //! Files that git tracks and that are hidden from a command. Git takes what hides one for another file: `git status`
-//! shows it as changed, `git diff` and `git add -A` fail. So
-//!
-//! * a command that only reads is shown copies of the indexes that say of such files that they are not looked for in
-//!   the worktree;
-//! * to one that may write, which has to write the index itself, such a file looks as git knows it, by its size and its
-//!   time. Nobody can read it, and nothing is in it.
+//! shows it as changed, `git diff` and `git add -A` fail. So a command that only reads is shown copies of the indexes
+//! that say of such files that they are not looked for in the worktree. One that may write has to write the index
+//! itself: there git goes on to refuse what it cannot do without the file, and results say why. To have it look
+//! unchanged would have git replace the file, or what lies beside it, unasked.
 
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsStr;
-use std::fs::{self, File, FileTimes, Metadata};
+use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
 use crate::command::{FileView, Profile};
-use crate::git_index::{self, SkippedEntry, SkippingIndex};
+use crate::git_index::{self, SkippingIndex};
 use crate::mount_index::MountIndex;
 use crate::mounts::PlannedMount;
 use crate::private::PrivateDirectory;
@@ -25,22 +22,12 @@ use crate::repository;
 
 /// Longest index that is read, in bytes.
 const INDEX_BYTES_MAX: u64 = 256 << 20;
-/// The bit by which git distinguishes programs.
-const IS_PROGRAM: u32 = 0o100;
-/// A setting by which git knows files by their sizes and times alone: what has the place of one is another file.
-const SETTING: [(&str, &str); 3] = [
-    ("GIT_CONFIG_COUNT", "1"),
-    ("GIT_CONFIG_KEY_0", "core.checkStat"),
-    ("GIT_CONFIG_VALUE_0", "minimal"),
-];
 
-/// What is hidden of the files that git tracks.
+/// What is hidden of the files that git tracks, as git sees it.
 #[derive(Debug, Default)]
 pub(crate) struct TrackedMasks {
     /// What git takes for changed.
     pub(crate) noticed: Vec<PathBuf>,
-    /// Variables with which it takes nothing else for changed.
-    pub(crate) variables: &'static [(&'static str, &'static str)],
     /// Where the files are that are shown; removed at the end.
     pub(crate) directory: Option<PrivateDirectory>,
 }
@@ -49,9 +36,7 @@ pub(crate) struct TrackedMasks {
 struct FoundIndex {
     at: PathBuf,
     copy: Vec<u8>,
-    /// When it was written, in seconds.
-    written: i64,
-    hidden: Vec<(PathBuf, SkippedEntry)>,
+    hidden: Vec<PathBuf>,
 }
 
 // === impl TrackedMasks ===
@@ -67,16 +52,14 @@ impl TrackedMasks {
     ) -> Self {
         let mut masks = Self::default();
         for found in find(files, masked) {
-            match profile {
-                Profile::ReadOnly => match masks.copied(&found, mounts) {
-                    Some(mount) => mounts.push(mount),
-                    None => masks.noticed.extend(found.hidden.into_iter().map(|(path, _)| path)),
-                },
-                Profile::WorkspaceWrite => masks.look_alike(found, mounts),
-                // What it may do without a sandbox it may do here: nothing says that it cannot read what it owns.
-                Profile::DangerFull => {
-                    masks.noticed.extend(found.hidden.into_iter().map(|(path, _)| path));
-                }
+            // What a command may do without a sandbox it may do with the profile danger-full.
+            let mount = match profile {
+                Profile::ReadOnly => masks.copied(&found, mounts),
+                Profile::WorkspaceWrite | Profile::DangerFull => None,
+            };
+            match mount {
+                Some(mount) => mounts.push(mount),
+                None => masks.noticed.extend(found.hidden),
             }
         }
         masks
@@ -93,31 +76,6 @@ impl TrackedMasks {
         Some(PlannedMount::Copy { from, at: found.at.clone() })
     }
 
-    /// Has what hides files look as those do.
-    fn look_alike(&mut self, found: FoundIndex, mounts: &mut [PlannedMount]) {
-        for (path, entry) in found.hidden {
-            let hidden = PlannedMount::MaskedFile(path.clone());
-            let place = mounts.iter().position(|mount| *mount == hidden);
-            let alike = place.and_then(|place| {
-                let there = fs::symlink_metadata(&path).ok()?;
-                let from = self.place(place).ok()?;
-                make_alike(&from, &there).ok()?;
-                mounts[place] = PlannedMount::Copy { from, at: path.clone() };
-                self.variables = &SETTING;
-                Some(there)
-            });
-            // What was changed in the second in which the index was written, or after it, is compared by its content.
-            let is_known = |there: &Metadata| {
-                there.mtime() < found.written
-                    && lower_half(there.mtime().cast_unsigned()) == entry.modified
-                    && lower_half(there.len()) == entry.size
-            };
-            if !alike.as_ref().is_some_and(is_known) {
-                self.noticed.push(path);
-            }
-        }
-    }
-
     /// A path for a file that is shown.
     fn place(&mut self, number: usize) -> io::Result<PathBuf> {
         let directory = match self.directory.take() {
@@ -127,20 +85,6 @@ impl TrackedMasks {
         let directory = self.directory.insert(directory);
         Ok(directory.path().join(number.to_string()))
     }
-}
-
-/// Makes a file of the size and time of another one, without its content, that nobody can read.
-fn make_alike(at: &Path, other: &Metadata) -> io::Result<()> {
-    let mut options = File::options();
-    options.write(true).create_new(true).mode(other.mode() & IS_PROGRAM);
-    let file = options.open(at)?;
-    file.set_len(other.len())?;
-    file.set_times(FileTimes::new().set_modified(other.modified()?))
-}
-
-/// As an index has numbers.
-fn lower_half(number: u64) -> u32 {
-    u32::try_from(number & u64::from(u32::MAX)).unwrap_or_default()
 }
 
 /// The indexes of the repositories of a command in which there are files that are hidden.
@@ -180,16 +124,14 @@ impl FoundIndex {
             ends.any(|end| hidden.contains(&name[..end]))
         };
         let at = repository::directory(dot_git)?.join("index");
-        let (index, written) = read(&at)?;
-        let SkippingIndex { bytes, skipped } = git_index::skipping(&index, is_hidden)?;
-        let named = |entry: SkippedEntry| (tree.join(OsStr::from_bytes(&entry.name)), entry);
-        let hidden: Vec<_> = skipped.into_iter().map(named).collect();
-        (!hidden.is_empty()).then_some(Self { at, copy: bytes, written, hidden })
+        let SkippingIndex { bytes, skipped } = git_index::skipping(&read(&at)?, is_hidden)?;
+        let hidden = skipped.iter().map(|name| tree.join(OsStr::from_bytes(name))).collect();
+        Some(Self { at, copy: bytes, hidden })
     }
 }
 
-/// Reads an index. Returns it with when it was written, in seconds.
-fn read(index: &Path) -> Option<(Vec<u8>, i64)> {
+/// Reads an index, if it is a file of a bounded size.
+fn read(index: &Path) -> Option<Vec<u8>> {
     // What a command put there is not waited for, and no link followed.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let file = rustix::fs::open(index, flags, Mode::empty()).ok().map(File::from)?;
@@ -199,5 +141,5 @@ fn read(index: &Path) -> Option<(Vec<u8>, i64)> {
     }
     let mut bytes = Vec::new();
     file.take(INDEX_BYTES_MAX).read_to_end(&mut bytes).ok()?;
-    Some((bytes, found.mtime()))
+    Some(bytes)
 }
