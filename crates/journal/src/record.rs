@@ -212,14 +212,13 @@ pub struct RecordedChange {
 // === impl AuditEvent ===
 
 impl AuditEvent {
-    /// Whether it says that something happened which no other record of the call says: a command that was allowed
-    /// ran, a request was sent.
+    /// Whether it says that something may have happened which no other record of the call says: a command that was
+    /// allowed ran, a request was sent, an editor changed its text.
     pub fn reports_effect(&self) -> bool {
         match self {
-            Self::Decision { action: Action::Exec | Action::Network, decision, .. } => {
-                decision.verdict == Verdict::Allow
-            }
-            Self::Decision { .. } => false,
+            Self::Decision { action: Action::Call | Action::Read, .. } => false,
+            // What is asked about is recorded with what came of the question.
+            Self::Decision { decision, .. } => decision.verdict == Verdict::Allow,
             _ => true,
         }
     }

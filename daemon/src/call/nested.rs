@@ -12,7 +12,7 @@ use moss_sdk::{Effect, ErrorCode, ToolError, Toolset};
 
 use super::behalf::{Behalf, CallCount};
 use super::stop::EffectStop;
-use super::{CallScope, execute, weight};
+use super::{CallScope, execute, record, weight};
 use moss_schema::arguments::{self, UnreadableArguments};
 
 /// How many calls one call from outside may lead to: each leaves a record.
@@ -67,6 +67,8 @@ pub(super) async fn call(
     nested.catalog = Arc::clone(&scope.catalog);
     nested.behalf = Some(behalf);
     nested.refusal = refusal.err().map(EffectStop::Tool);
+    // Its record names the call that made it, which is there then, however it ends.
+    record::release(scope).await.map_err(|error| explain(name, error))?;
     let run = scope.daemon.tasks.track_future(execute(Arc::new(nested)));
     match RunningCall::new(Box::pin(run), cancel).await {
         Ok(outcome) => outcome.result,

@@ -404,7 +404,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_that_ran_a_command_or_sent_a_request_had_an_effect() {
+    fn a_call_that_was_allowed_an_effect_may_have_had_it() {
         let decision = |action, verdict| {
             let layer = Layer::User;
             let (file, line, name, reason, answer) = (None, None, None, None, None);
@@ -422,7 +422,9 @@ mod tests {
         };
         for (event, expected) in [
             (decision(Action::Read, Verdict::Deny), true),
-            (decision(Action::Modify, Verdict::Allow), true),
+            (decision(Action::Read, Verdict::Allow), true),
+            (decision(Action::Create, Verdict::Ask), true),
+            (decision(Action::Modify, Verdict::Allow), false),
             (decision(Action::Exec, Verdict::Ask), true),
             (decision(Action::Exec, Verdict::Allow), false),
             (decision(Action::Network, Verdict::Allow), false),

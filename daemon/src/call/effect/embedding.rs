@@ -40,10 +40,13 @@ impl Effects {
         let embeddings = &self.scope.workspace.embeddings;
         let (id, caller) = (endpoint.id(), self.scope.call.caller.name());
         match decision.verdict {
-            Verdict::Allow => return Ok(true),
             Verdict::Deny => return Ok(false),
-            Verdict::Ask if embeddings.is_approved(id, caller) => return Ok(true),
-            Verdict::Ask => {}
+            Verdict::Ask if !embeddings.is_approved(id, caller) => {}
+            Verdict::Allow | Verdict::Ask => {
+                // A call that sends something is recorded, however it ends.
+                record::release(&self.scope).await?;
+                return Ok(true);
+            }
         }
         let arguments = arguments(endpoint);
         let digest = self.digest_of("embeddings", &arguments);

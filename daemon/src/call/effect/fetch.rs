@@ -41,7 +41,10 @@ impl Effects {
         // What a rule allows at large is no yes to this URL: a tool's caller may have made it up.
         match decision.verdict {
             Verdict::Deny => Err(self.denied(&decision).into()),
-            _ if matches!(self.scope.call.work, Work::ChangePlugins(_)) => Ok(()),
+            _ if matches!(self.scope.call.work, Work::ChangePlugins(_)) => {
+                // A call that sends something is recorded, however it ends.
+                Ok(record::release(&self.scope).await?)
+            }
             _ if self.scope.call.dry_run => {
                 let message = format!("{url} was not fetched yet, and a dry run fetches nothing");
                 Err(ToolError::new(ErrorCode::NotFound, message).into())

@@ -58,10 +58,13 @@ impl Effects {
             }
             JobRequest::Write { job, text, close } => {
                 let job = self.find_job(&job)?;
+                record::release(&self.scope).await?;
                 self.write_to_job(JobInput { job, text, close }).await
             }
             JobRequest::Stop { job } => {
                 let job = self.find_job(&job)?;
+                // Who stopped it is recorded, however the call ends.
+                record::release(&self.scope).await?;
                 Ok(self.stop_job(&job).await)
             }
         }

@@ -8,7 +8,7 @@ use moss_plugin_host::{Plugin, services::GuestStore};
 use moss_sdk::ToolError;
 use moss_sdk::context::BoxFuture;
 
-use crate::call::CallScope;
+use crate::call::{CallScope, record};
 use moss_plugins::store::{self, PluginStores, StoreOwner};
 
 /// A plugin's store in the workspace of a call.
@@ -41,6 +41,11 @@ impl CallStore {
             done
         };
         self.scope.blocking(work).await?
+    }
+
+    /// Makes sure that the call is recorded, however it ends: it changes what is kept.
+    async fn recorded(&self) -> Result<(), ToolError> {
+        record::release(&self.scope).await.map_err(|error| error.as_tool_error())
     }
 
     fn unkept(&self) -> MutexGuard<'_, BTreeMap<String, Option<Vec<u8>>>> {
@@ -91,6 +96,7 @@ impl GuestStore for CallStore {
             if self.scope.call.dry_run {
                 return self.set_unkept(key, value, bytes_max).await;
             }
+            self.recorded().await?;
             self.kept(move |stores, owner| stores.set(owner, &key, &value, bytes_max)).await
         })
     }
@@ -98,6 +104,7 @@ impl GuestStore for CallStore {
     fn delete(&self, key: String) -> BoxFuture<'_, Result<bool, ToolError>> {
         Box::pin(async move {
             if !self.scope.call.dry_run {
+                self.recorded().await?;
                 return self.kept(move |stores, owner| stores.delete(owner, &key)).await;
             }
             let was_there = self.get(key.clone()).await?.is_some();

@@ -16,6 +16,7 @@ use super::running::tier_min;
 use super::{DecidedCommand, PlannedCommand};
 use crate::call::effect::ask::Ask;
 use crate::call::effect::{Effects, ToolFacts};
+use crate::call::record;
 use crate::call::stop::EffectStop;
 
 /// How long a call waits for a person who may let a server run: it can do without.
@@ -145,6 +146,8 @@ impl Effects {
             }
         }
         self.note_uses(&decided.each);
+        // A call that starts something is recorded, however it ends.
+        record::release(&self.scope).await?;
         Ok(Ok(is_by_person.then_some(arguments)))
     }
 
