@@ -120,13 +120,18 @@ impl SessionTable {
     }
 
     /// Forgets a session of the caller that has most: the one that was not used for longest. One is in use, whose
-    /// caller is chosen among equals; `false` if it is the only one of its caller.
+    /// caller is chosen among equals, else the one with the oldest session; `false` if it is the only one of its caller.
     fn forget_session(&mut self, in_use: &SessionKey, size: fn(&SessionReads) -> usize) -> bool {
-        let mut held: HashMap<&str, usize> = HashMap::new();
+        let mut callers: HashMap<&str, (usize, Reverse<u64>)> = HashMap::new();
         for (key, session) in &self.sessions {
-            *held.entry(&key.caller).or_default() += size(session);
+            let used = Reverse(session.used);
+            let (held, oldest) = callers.entry(&key.caller).or_insert((0, used));
+            *held += size(session);
+            *oldest = used.max(*oldest);
         }
-        let most = held.into_iter().max_by_key(|(name, held)| (*held, *name == in_use.caller));
+        let most = callers
+            .into_iter()
+            .max_by_key(|(name, (held, oldest))| (*held, *name == in_use.caller, *oldest));
         let others = self
             .sessions
             .iter()
@@ -208,6 +213,31 @@ mod tests {
             assert!(is_known("me", 0).is_none());
             assert!(sessions.last(&of("me", 100), &path("99")).is_some());
         }
+    }
+
+    #[test]
+    fn among_callers_that_hold_as_much_the_oldest_session_goes() {
+        let of = |caller: &str, session: &str| SessionKey {
+            caller: caller.into(),
+            session_id: session.into(),
+        };
+        let sessions = Sessions::new(8, 8, usize::MAX);
+        let is_known = |caller: &str| sessions.last(&of(caller, "1"), &path("x")).is_some();
+        let callers = ["h", "c", "a", "f", "b", "g", "e", "d"];
+        // The first one is used again: it is the newest then.
+        for caller in callers.into_iter().chain(["h"]) {
+            sessions.note(&of(caller, "1"), &path("x"), HASH);
+        }
+        let by_age = ["c", "a", "f", "b", "g", "e", "d", "h"];
+        for (number, oldest) in by_age.into_iter().enumerate() {
+            assert!(is_known(oldest), "{oldest}");
+            sessions.note(&of(&format!("new {number}"), "1"), &path("x"), HASH);
+            assert!(!is_known(oldest), "{oldest}");
+            assert!(by_age[number + 1..].iter().all(|later| is_known(later)), "{oldest}");
+        }
+        // Among equals the caller in use gives up its own.
+        sessions.note(&of("new 7", "2"), &path("x"), HASH);
+        assert!(is_known("new 0") && !is_known("new 7"));
     }
 
     #[test]

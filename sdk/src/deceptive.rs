@@ -82,10 +82,12 @@ fn is_of_joining_script(c: char) -> bool {
             | '\u{1a20}'..='\u{1aaf}'
             | '\u{1b00}'..='\u{1c4f}'
             | '\u{1cd0}'..='\u{1cff}'
+            | '\u{a800}'..='\u{a82f}'
             | '\u{a840}'..='\u{a87f}'
             | '\u{a8e0}'..='\u{a8ff}'
             | '\u{a980}'..='\u{a9ff}'
             | '\u{aa60}'..='\u{aa7f}'
+            | '\u{abc0}'..='\u{abff}'
             | '\u{fb50}'..='\u{fdff}'
             | '\u{fe70}'..='\u{feff}'
             | '\u{10a00}'..='\u{10aff}'
@@ -93,6 +95,11 @@ fn is_of_joining_script(c: char) -> bool {
             | '\u{1e900}'..='\u{1e95f}'
     );
     is_of_block && !is_deceptive(c)
+}
+
+/// Whether a character ends what is in brackets or quotes, and begins nothing.
+fn is_closing(c: char) -> bool {
+    matches!(c, ')' | ']' | '}' | '»' | '›' | '’' | '”')
 }
 
 /// Returns a text with an escape in the place of each deceptive character.
@@ -119,7 +126,7 @@ pub fn quoted(text: &str) -> String {
 /// Returns the first deceptive character of a text that is meant to be read, tabs and line breaks
 /// among them. Joiners and selectors of presentation are none where they do what they are for: one
 /// directly behind a character that they can change, joiners between letters of a script that has them or between
-/// pictures. Elsewhere, and in rows, they hide messages.
+/// pictures, non-joiners also between what ends a quotation or brackets and an ending in such letters. Elsewhere, and in rows, they hide messages.
 pub fn first_deceptive(text: &str) -> Option<char> {
     let mut before = None;
     let mut rest = text.chars();
@@ -141,7 +148,8 @@ fn does_its_work(before: Option<char>, c: char, after: Option<char>) -> bool {
     let Some(after) = after.filter(|_| matches!(c, JOINER | NON_JOINER)) else { return false };
     let joins_pictures =
         c == JOINER && (is_picture(before) || PRESENTATION.contains(&before)) && is_picture(after);
-    joins_pictures || (is_of_joining_script(before) && is_of_joining_script(after))
+    let is_before_letter = is_of_joining_script(before) || (c == NON_JOINER && is_closing(before));
+    joins_pictures || (is_before_letter && is_of_joining_script(after))
 }
 
 #[cfg(test)]
@@ -185,6 +193,8 @@ mod tests {
     fn joiners_are_plain_where_they_join() {
         let plain = [
             "می\u{200c}خواهم",
+            "«کتاب»\u{200c}ها (کتاب)\u{200c}ها “کتاب”\u{200c}ها",
+            "\u{abc0}\u{abed}\u{200c}\u{abc1} \u{a807}\u{a806}\u{200c}\u{a808}",
             "👩\u{200d}💻",
             "❤\u{fe0f} 1\u{fe0f}\u{20e3}",
             "🏳\u{fe0f}\u{200d}🌈",
@@ -206,6 +216,10 @@ mod tests {
             ("👩\u{200c}💻", '\u{200c}'),
             ("👩\u{200d}字", '\u{200d}'),
             ("می\u{200c}x", '\u{200c}'),
+            ("«کتاب»\u{200d}ها", '\u{200d}'),
+            ("«کتاب»\u{200c}x", '\u{200c}'),
+            ("«\u{200c}کتاب»", '\u{200c}'),
+            ("\"\u{200c}کتاب\"", '\u{200c}'),
             ("字\u{fe0f}", '\u{fe0f}'),
             ("é\u{fe0e}", '\u{fe0e}'),
             ("م\u{fe0f}", '\u{fe0f}'),

@@ -138,7 +138,7 @@ fn the_official_client_in_node_works_over_http_with_a_session_and_without() {
 fn a_form_of_an_official_client_that_nobody_replies_to_ends_with_its_question() {
     for mode in ["session", "older"] {
         let site = site();
-        site.config("[confirmations]\nexpiry_ms = 300\n");
+        site.config("[confirmations]\nexpiry_ms = 3000\n");
         let daemon = site.serve();
         let (moss, workspace) = (binary(), site.workspace());
         let (moss, workspace) = (moss.to_str().unwrap(), workspace.to_str().unwrap());

@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::AbortHandle;
 
-use super::calling::FailedCall;
+use super::calling::{Denial, FailedCall};
 use super::fault::{of_cli, of_denial, of_failure};
 use super::workspace::WorkspaceHints;
 use super::{calling, native};
@@ -304,7 +304,7 @@ impl DaemonTools {
             Ok(client) => self.fault(&client, calling::deny(&client, &request, denied).await).await,
             Err(error) => of_cli(&error),
         };
-        of_denial(fault)
+        of_denial(fault, Denial::Unrecorded)
     }
 
     async fn call_tool(
@@ -316,9 +316,12 @@ impl DaemonTools {
         client.prepare(NeededTools::Tool(&request.name)).await;
         match calling::follow(&client, request, &notes).await {
             Ok(result) => Ok(reply(result)),
-            Err(FailedCall { failure, is_denied }) => {
+            Err(FailedCall { failure, denial }) => {
                 let fault = self.fault(&client, failure).await;
-                Err(if is_denied { of_denial(fault) } else { fault })
+                Err(match denial {
+                    Some(denial) => of_denial(fault, denial),
+                    None => fault,
+                })
             }
         }
     }

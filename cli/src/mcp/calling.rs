@@ -36,19 +36,28 @@ enum FormsEnd {
     Without,
 }
 
+/// What is known of the no of a person.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Denial {
+    /// It is recorded: only how the call ended may not be known.
+    Recorded,
+    /// It could not be recorded.
+    Unrecorded,
+}
+
 /// Why a call has no result.
 #[derive(Debug)]
 pub(super) struct FailedCall {
     pub(super) failure: RequestFailure,
-    /// The person said no to it.
-    pub(super) is_denied: bool,
+    /// The no to it, where the person said no.
+    pub(super) denial: Option<Denial>,
 }
 
 // === impl FailedCall ===
 
 impl From<RequestFailure> for FailedCall {
     fn from(failure: RequestFailure) -> Self {
-        Self { failure, is_denied: false }
+        Self { failure, denial: None }
     }
 }
 
@@ -245,11 +254,11 @@ async fn with_forms(
             }
             // However it ends, nobody is to send it again.
             AfterQuestion::Denied(recorded) => {
-                let ended = match recorded {
-                    Ok(()) => next(&mut calling, notes).await,
-                    Err(failure) => Err(failure),
+                let (ended, denial) = match recorded {
+                    Ok(()) => (next(&mut calling, notes).await, Denial::Recorded),
+                    Err(failure) => (Err(failure), Denial::Unrecorded),
                 };
-                ended.map_err(|failure| FailedCall { failure, is_denied: true })?
+                ended.map_err(|failure| FailedCall { failure, denial: Some(denial) })?
             }
             // Dropping the call withdraws its question.
             AfterQuestion::Undecided if is_optional(&asked) => return Ok(FormsEnd::Without),

@@ -3,7 +3,7 @@
 use moss_dispatch::Reason;
 use moss_mcp::{CallFault, QuestionShown};
 
-use super::calling;
+use super::calling::{self, Denial};
 use crate::client::RequestFailure;
 use crate::error::CliError;
 
@@ -37,16 +37,16 @@ pub(super) fn of_failure(failure: RequestFailure, is_alone: bool) -> CallFault {
 
 /// How a call ends that the person denied. The no stands, whatever became of its record: nobody is to send the
 /// call again or to ask for another decision.
-pub(super) fn of_denial(fault: CallFault) -> CallFault {
+pub(super) fn of_denial(fault: CallFault, denial: Denial) -> CallFault {
     let denied = RequestFailure::new(Reason::DeniedByPerson, "").code();
     if fault.code == denied {
         return fault;
     }
-    let message = format!(
-        "the person denied it; nothing was changed, and it is not recorded: {}",
-        fault.message
-    );
-    CallFault::new(denied, message)
+    let known = match denial {
+        Denial::Recorded => "how the call ended is not known",
+        Denial::Unrecorded => "nothing was changed, and it is not recorded",
+    };
+    CallFault::new(denied, format!("the person denied it; {known}: {}", fault.message))
 }
 
 pub(super) fn of_cli(error: &CliError) -> CallFault {
@@ -63,10 +63,19 @@ mod tests {
         for reason in [Reason::DaemonUnreachable, Reason::ConfirmationRequired, Reason::QueueFull] {
             let fault = of_failure(RequestFailure::new(reason, "why"), false);
             assert!(!fault.hint.is_empty());
-            let message = "the person denied it; nothing was changed, and it is not recorded: why";
-            assert_eq!(of_denial(fault), CallFault::new("denied_by_person", message));
+            let unrecorded =
+                "the person denied it; nothing was changed, and it is not recorded: why";
+            let recorded = "the person denied it; how the call ended is not known: why";
+            for (denial, message) in
+                [(Denial::Unrecorded, unrecorded), (Denial::Recorded, recorded)]
+            {
+                let expected = CallFault::new("denied_by_person", message);
+                assert_eq!(of_denial(fault.clone(), denial), expected);
+            }
         }
         let denied = CallFault::new("denied_by_person", "a person said no").hint("ask why");
-        assert_eq!(of_denial(denied.clone()), denied);
+        for denial in [Denial::Recorded, Denial::Unrecorded] {
+            assert_eq!(of_denial(denied.clone(), denial), denied);
+        }
     }
 }

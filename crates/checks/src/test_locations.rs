@@ -68,9 +68,9 @@ pub fn stated_test_directories(file_name: &str, text: &str) -> Vec<String> {
             let directories = paths.filter_map(|path| Some(path.rsplit_once('/')?.0.to_owned()));
             directories.filter(|path| !SOURCES.contains(&path.as_str())).collect()
         }
-        "pyproject.toml" => values(text, "[tool.pytest.ini_options]", "testpaths"),
-        "pytest.ini" | "tox.ini" => values(text, "[pytest]", "testpaths"),
-        "setup.cfg" => values(text, "[tool:pytest]", "testpaths"),
+        "pyproject.toml" => pytest_directories(text, "[tool.pytest.ini_options]"),
+        "pytest.ini" | "tox.ini" => pytest_directories(text, "[pytest]"),
+        "setup.cfg" => pytest_directories(text, "[tool:pytest]"),
         "package.json" => {
             let package: Value = serde_json::from_str(text).unwrap_or_default();
             jest_directories(package.get("jest").unwrap_or(&Value::Null))
@@ -124,12 +124,23 @@ fn texts(line: &str) -> Vec<String> {
         .collect()
 }
 
+/// The directories that pytest looks for tests in, but for those of all sources.
+fn pytest_directories(text: &str, section: &str) -> Vec<String> {
+    let stated = values(text, section, "testpaths").into_iter().map(|path| plain(&path));
+    stated.filter(|path| !is_of_sources(path)).collect()
+}
+
+/// Whether a path is that of all sources, or of the whole project.
+fn is_of_sources(path: &str) -> bool {
+    path.is_empty() || SOURCES.contains(&path)
+}
+
 /// The directories that Jest looks for tests in, but for those of all sources.
 fn jest_directories(settings: &Value) -> Vec<String> {
     let root = strings(settings, "rootDir").first().map_or(String::new(), |root| plain(root));
     let below = |path: &str| {
         let path = plain(path.trim_start_matches("<rootDir>").trim_start_matches('/'));
-        let is_source = path.is_empty() || SOURCES.contains(&path.as_str());
+        let is_source = is_of_sources(&path);
         let inside = if root.is_empty() { path } else { format!("{root}/{path}") };
         (!is_source).then_some(inside)
     };
@@ -198,6 +209,14 @@ mod tests {
             ("pytest.ini", ini, both),
             ("tox.ini", "[tox]\ntestpaths = a\n[pytest]\ntestpaths = checks more/checks\n", both),
             ("setup.cfg", "[tool:pytest]\ntestpaths = checks\n[x]\n  more\n", &["checks"]),
+            ("pytest.ini", "[pytest]\ntestpaths = .\n", &[]),
+            ("tox.ini", "[pytest]\ntestpaths = src tests\n", &["tests"]),
+            ("setup.cfg", "[tool:pytest]\ntestpaths = checks/\n", &["checks"]),
+            (
+                "pyproject.toml",
+                "[tool.pytest.ini_options]\ntestpaths = [\"checks/*\"]\n",
+                &["checks"],
+            ),
             ("package.json", &package, in_web),
             ("package.json", "[]", &[]),
             ("jest.config.json", jest, in_web),

@@ -278,12 +278,14 @@ impl super::EditorsState {
 // === impl Questions ===
 
 impl Questions {
-    /// Refuses a question of a caller that has its share: half of all, and of what others leave at least one.
+    /// Refuses a question of a caller that has its share: all while nobody else asks, half of them otherwise, and of
+    /// what others leave at least one.
     fn admit(&self, asker: Option<&str>, questions_max: usize) -> Result<(), NoReply> {
         let Some(asker) = asker else { return Ok(()) };
         let counted: Vec<_> = self.open.values().filter_map(|open| open.asker.as_deref()).collect();
         let own = counted.iter().filter(|other| **other == asker).count();
-        let is_full = counted.len() >= questions_max || own >= questions_max / 2;
+        let has_half = own < counted.len() && own >= questions_max / 2;
+        let is_full = counted.len() >= questions_max || has_half;
         if own > 0 && is_full { Err(NoReply::TooMany(own)) } else { Ok(()) }
     }
 

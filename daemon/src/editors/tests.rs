@@ -150,9 +150,16 @@ async fn a_caller_has_its_share_of_the_questions_and_the_approver_always_asks() 
     let questions_max = limits().questions_max;
     let (_can, mut told) = editors.attach(hello("can", &[EditorCapability::Clarify])).unwrap();
     let put = |asker| editors.put((asker, Whom::Person), clarify(), SECOND);
-    let mut open: Vec<_> = (0..questions_max / 2).map(|_| put(Some("one")).unwrap()).collect();
-    assert_eq!(put(Some("one")).err(), Some(NoReply::TooMany(questions_max / 2)));
+    let mut open: Vec<_> = (0..questions_max).map(|_| put(Some("one")).unwrap()).collect();
+    assert_eq!(put(Some("one")).err(), Some(NoReply::TooMany(questions_max)));
     open.push(put(Some("other")).unwrap());
+    assert_eq!(put(Some("other")).err(), Some(NoReply::TooMany(1)));
+    while told.try_recv().is_ok() {}
+    open.clear();
+    while told.try_recv().is_ok() {}
+    open.push(put(Some("other")).unwrap());
+    open.extend((0..questions_max / 2).map(|_| put(Some("one")).unwrap()));
+    assert_eq!(put(Some("one")).err(), Some(NoReply::TooMany(questions_max / 2)));
     open.extend((1..questions_max / 2).map(|_| put(Some("other")).unwrap()));
     open.push(put(Some("late")).unwrap());
     assert_eq!(put(Some("late")).err(), Some(NoReply::TooMany(1)));

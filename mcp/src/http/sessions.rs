@@ -60,7 +60,8 @@ impl Default for HttpSessions {
     fn default() -> Self {
         let mut manager = LocalSessionManager::default();
         manager.session_config.keep_alive = Some(IDLE_MAX);
-        // Nobody resumes a stream here: what was sent on one that has ended is not kept.
+        // What was sent on a stream that has ended is not kept, for nothing would bound it: a result whose connection
+        // broke is not sent again. Only a stream of a call that still runs can be resumed.
         manager.session_config.completed_cache_ttl = Duration::ZERO;
         Self {
             manager: Arc::new(manager),

@@ -45,10 +45,10 @@ impl GuestReader {
         }
     }
 
-    /// Whether a file has no name but this: others may be such that it may not see.
+    /// Whether a file has no name but this: others may be such that it may not see. Some file systems count none.
     pub(super) fn has_one_name(&self, path: &RelPath) -> bool {
         let looked = self.workspace().files.look(path, LastLink::Follow);
-        looked.is_ok_and(|looked| looked.names == 1)
+        looked.is_ok_and(|looked| looked.names <= 1)
     }
 
     /// Walks over all texts that it may see.
