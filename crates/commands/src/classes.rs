@@ -168,7 +168,13 @@ struct AskingEntry {
     /// Whether options end at the first operand.
     #[serde(default)]
     leading: bool,
-    /// A text that an operand has to have, too, that is no URL.
+    /// Whether `--` ends its options, as it does those of git.
+    #[serde(default)]
+    ends: bool,
+    /// Whether one word that is not known brings nothing where there is no operand.
+    #[serde(default)]
+    alone: bool,
+    /// A text that an operand behind the first one has to have, too, that is no URL.
     operand_has: Option<String>,
     reason: String,
     #[cfg_attr(not(test), expect(dead_code, reason = "a test holds the entry to them"))]

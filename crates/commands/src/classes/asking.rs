@@ -127,7 +127,7 @@ impl AskingEntry {
         let has = self.has.is_empty()
             || !is_certain
             || self.has.iter().any(is_there)
-            || looked_at.iter().any(|(word, _)| may_bring(word));
+            || looked_at.iter().any(|(word, _)| may_bring(word)) && !self.is_alone(&looked_at);
         let is_known = |word: &ShellWord| {
             word.fixed().is_some_and(|text| self.only.iter().any(|one| one == text))
         };
@@ -135,36 +135,85 @@ impl AskingEntry {
         has && self.has_operand(&rest) && !is_harmless && !self.is_spared(&rest)
     }
 
-    /// The words behind those that it begins with, the letters of the first with a dash where they may stand without one.
+    /// The words behind those that it begins with. Where the letters of the first may stand without a dash they get
+    /// one, and those with a value one each, with their values behind them in their order.
     fn dashed<'w>(&self, rest: &'w [ShellWord]) -> Cow<'w, [ShellWord]> {
         let is_bundle = |first: &&ShellWord| self.bundled && first.is_operand();
         let Some(first) = rest.first().filter(is_bundle) else { return Cow::Borrowed(rest) };
-        let starts = format!("-{}", first.starts());
-        let first = match first {
-            ShellWord::Fixed(_) => ShellWord::Fixed(starts),
-            ShellWord::Unknown { text, is_single, .. } => {
-                ShellWord::Unknown { text: text.clone(), starts, is_single: *is_single }
+        let mut values = rest[1..].iter().peekable();
+        let mut words = Vec::new();
+        match first {
+            ShellWord::Fixed(letters) => {
+                let is_taking = |letter: &char| self.taking.contains(*letter);
+                let (taking, plain): (String, String) = letters.chars().partition(is_taking);
+                if !plain.is_empty() {
+                    words.push(ShellWord::Fixed(format!("-{plain}")));
+                }
+                for letter in taking.chars() {
+                    words.push(ShellWord::Fixed(format!("-{letter}")));
+                    words.extend(values.next_if(|value| value.is_exactly_one()).cloned());
+                }
             }
-        };
-        let others = rest[1..].iter().cloned();
-        Cow::Owned([first].into_iter().chain(others).collect())
+            ShellWord::Unknown { text, starts, is_single } => {
+                let (text, starts) = (text.clone(), format!("-{starts}"));
+                words.push(ShellWord::Unknown { text, starts, is_single: *is_single });
+            }
+        }
+        words.extend(values.cloned());
+        Cow::Owned(words)
     }
 
     /// The words that may be options, each with the one behind it.
     fn looked_at<'w>(&self, rest: &'w [ShellWord]) -> Vec<(&'w ShellWord, Option<&'w ShellWord>)> {
-        let are_options = self.argv.first().is_some_and(|program| program == "git")
-            && self.has.iter().all(|known| known.starts_with('-'));
-        let words = if are_options { before_operands(rest) } else { rest };
+        let are_options =
+            (self.is_of_git() || self.ends) && self.has.iter().all(|known| known.starts_with('-'));
+        let words = if are_options { self.before_operands(rest) } else { rest };
         let mut words = words.iter().peekable();
         let mut looked_at = Vec::new();
+        let mut may_be_value = false;
         while let Some(word) = words.next() {
-            if self.leading && (word.is_operand() || word.fixed() == Some("--")) {
+            let is_end = word.is_operand() || word.fixed() == Some("--");
+            if self.leading && is_end && !may_be_value {
                 break;
             }
+            // A long option may have the next word for its value.
+            let long = word.fixed().and_then(|text| text.strip_prefix("--"));
+            may_be_value = long.is_some_and(|long| !long.is_empty() && !long.contains('='));
             looked_at.push((word, words.peek().copied()));
             words.next_if(|value| value.is_exactly_one() && self.takes_next(word));
         }
         looked_at
+    }
+
+    /// The words before a `--` that is certainly no value of an option: what stands behind it are operands.
+    fn before_operands<'w>(&self, rest: &'w [ShellWord]) -> &'w [ShellWord] {
+        let is_flag = |text: &str| {
+            self.ends && text.len() > 1 && !text.starts_with("--") && self.is_plain(text)
+        };
+        let takes_none = |word: &ShellWord| {
+            word.fixed().is_some_and(|text| !text.starts_with('-') || is_flag(text))
+        };
+        let is_end = |at: usize| {
+            let before = at.checked_sub(1).map(|before| &rest[before]);
+            rest[at].fixed() == Some("--") && before.is_none_or(takes_none)
+        };
+        &rest[..(0..rest.len()).find(|&at| is_end(at)).unwrap_or(rest.len())]
+    }
+
+    /// Whether what is not known is one word, besides which there is no operand: as an option it would leave nothing
+    /// to work on. Long options may name a file with operands.
+    fn is_alone(&self, looked_at: &[(&ShellWord, Option<&ShellWord>)]) -> bool {
+        let at = looked_at.iter().position(|(word, _)| word.fixed().is_none());
+        let Some(at) = at.filter(|_| self.alone) else { return false };
+        // As an option it may take the next one for its value: then the value of that is an operand.
+        let is_last = !looked_at[at..].iter().any(|(word, _)| self.takes_next(word));
+        let names_none = |word: &ShellWord| match word.fixed() {
+            Some("-") | None => false,
+            Some(text) if text.starts_with("--") => !text.starts_with("--f") && !text.contains('='),
+            Some(text) => text.starts_with('-') && (self.is_plain(text) || self.takes_next(word)),
+        };
+        let mut others = looked_at.iter().enumerate().filter(|(other, _)| *other != at);
+        looked_at[at].0.is_exactly_one() && is_last && others.all(|(_, (word, _))| names_none(word))
     }
 
     /// Whether an option certainly has the next word for its value.
@@ -183,14 +232,26 @@ impl AskingEntry {
         let has = |text: &str| {
             !text.starts_with('-') && text.contains(part.as_str()) && !text.contains("://")
         };
-        rest.iter().any(|word| word.fixed().is_none_or(has))
+        let is_plain = |word: &ShellWord| word.fixed().is_some_and(|text| !text.starts_with('-'));
+        // The first one is where it fetches from, or the value of an option.
+        let first = rest.iter().position(is_plain);
+        let mut others = rest.iter().enumerate().filter(|(at, _)| Some(*at) != first);
+        others.any(|(_, word)| word.fixed().is_none_or(has))
     }
 
     /// Whether one of the words that make it harmless is there as an option, neither the value of another one nor an
     /// operand, and nothing negates it.
     fn is_spared(&self, rest: &[ShellWord]) -> bool {
         let (mut is_found, mut may_be_value, mut have_ended) = (false, false, false);
+        // Which of the words behind such a one are values, nobody knows.
+        if self.bundled && rest.first().is_some_and(|first| first.fixed().is_none()) {
+            return false;
+        }
         for word in rest {
+            let is_over = self.leading && (word.is_operand() || word.fixed().is_none());
+            if is_over || word.fixed() == Some("--") && !may_be_value {
+                break;
+            }
             if self.unless.iter().any(|known| self.may_negate(word, known)) {
                 return false;
             }
@@ -198,12 +259,25 @@ impl AskingEntry {
             is_found |= is_sparing && !may_be_value && !have_ended;
             have_ended |= word.fixed() == Some("--");
             may_be_value = match word.fixed() {
-                Some(text) if text.len() > 1 && text.starts_with('-') => !self.is_plain(text),
+                Some(text) if text.len() > 1 && text.starts_with('-') => {
+                    !self.is_plain(text) && !self.is_flag(text)
+                }
                 Some(_) => false,
                 None => !word.is_operand(),
             };
         }
         is_found
+    }
+
+    /// Whether a long option is one that makes it harmless, and takes no value.
+    fn is_flag(&self, text: &str) -> bool {
+        text.starts_with("--")
+            && text != "--orphan"
+            && self.unless.iter().any(|known| known == text)
+    }
+
+    fn is_of_git(&self) -> bool {
+        self.argv.first().is_some_and(|program| program == "git")
     }
 
     /// Whether a word may be the negation of an option, also shortened: the last of both counts.
@@ -213,8 +287,9 @@ impl AskingEntry {
         match word.fixed() {
             Some(text) => text.len() > "--".len() && negation.starts_with(text),
             None => {
-                let negates = self.argv.first().is_some_and(|program| program == "git");
-                negates && negation.starts_with(word.starts())
+                // Those of `git config` cannot be negated.
+                let negates = self.argv.get(1).is_some_and(|subcommand| subcommand != "config");
+                self.is_of_git() && negates && negation.starts_with(word.starts())
             }
         }
     }
@@ -294,21 +369,15 @@ impl AskingEntry {
         match letters {
             // Behind a letter that takes a value the others are that value.
             Some(letters) if is_letter => {
-                letters.split_once(&known[1..]).is_some_and(|(before, _)| self.are_flags(before))
+                letters.split_once(&known[1..]).is_some_and(|(before, behind)| {
+                    // What git is told to set may look like letters.
+                    let is_text = self.is_of_git() && !behind.chars().all(char::is_alphanumeric);
+                    self.are_flags(before) && !is_text
+                })
             }
             _ => text == known,
         }
     }
-}
-
-/// The words before a `--` that is certainly no value of an option: git takes what stands behind it for operands.
-fn before_operands(rest: &[ShellWord]) -> &[ShellWord] {
-    let is_end = |at: usize| {
-        let before = at.checked_sub(1).map(|before| &rest[before]);
-        let is_operand = |word: &ShellWord| word.fixed().is_some_and(|text| !text.starts_with('-'));
-        rest[at].fixed() == Some("--") && before.is_none_or(is_operand)
-    };
-    &rest[..(0..rest.len()).find(|&at| is_end(at)).unwrap_or(rest.len())]
 }
 
 /// Whether a value is one of a table, where `DIRECTORY/*` stands for what lies in there.
