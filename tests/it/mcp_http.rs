@@ -1,8 +1,6 @@
 //! `moss serve --mcp`: who gets in over HTTP, sessions and none, confirmations, tokens that are revoked.
 
-use std::ffi::OsStr;
 use std::io::Read as _;
-use std::os::unix::ffi::OsStrExt as _;
 
 use serde_json::json;
 
@@ -110,27 +108,6 @@ fn a_client_works_in_the_first_workspace_or_in_the_one_that_its_header_names() {
     let session = HttpClient::session_in(&daemon, &token, "2025-06-18", Some(&other));
     let moved = { session }.in_workspace(Some(&first)).ask("tools/list", json!({}));
     assert_eq!(moved.status, 404);
-    daemon.stop();
-}
-
-#[test]
-fn a_client_that_names_none_works_in_the_only_workspace_whatever_its_name() {
-    let (site, token) = speaking();
-    let odd = site.outside("").join(OsStr::from_bytes(b"odd \xff"));
-    std::fs::create_dir(&odd).unwrap();
-    std::fs::write(odd.join("b.txt"), "three\n").unwrap();
-    let listen = format!("unix:{}", site.socket().display());
-    let mut command = site.command(["serve", "--mcp", "127.0.0.1:0", "--listen", &listen]);
-    command.arg("--workspace").arg(&odd);
-    let daemon = Daemon::start(command, &site.socket(), &site.state());
-    for revision in ["2025-06-18", NEWEST] {
-        let mut client = match revision {
-            NEWEST => HttpClient::alone(&daemon, &token),
-            _ => HttpClient::session(&daemon, &token, revision),
-        };
-        let read = client.call("read_file", json!({ "path": "b.txt" }));
-        assert!(text(&read).contains("three"), "{read}");
-    }
     daemon.stop();
 }
 

@@ -178,17 +178,11 @@ fn key(caller: &Caller) -> String {
 // === impl McpCallers ===
 
 impl McpCallers {
-    /// Finds the root of a workspace that is served; where none is named the first one. An only one that its name
-    /// does not find, as it is not UTF-8, goes without: the daemon takes the only one then.
+    /// Finds the root of a workspace that is served; the first one where none is named.
     fn workspace(&self, named: Option<&str>) -> Result<String, NotAdmitted> {
-        let has_several = self.daemon.workspaces().nth(1).is_some();
-        let first = || {
-            let root = self.daemon.setup.workspaces.first().filter(|_| has_several)?;
-            Some(root.display().to_string())
-        };
+        let first = || self.daemon.setup.workspaces.first().map(|root| root.display().to_string());
         let root = named.map(ToOwned::to_owned).or_else(first).unwrap_or_default();
         match self.daemon.workspace(&root) {
-            Ok(workspace) if self.daemon.workspace(workspace.name()).is_err() => Ok(root),
             Ok(workspace) => Ok(workspace.name().to_owned()),
             Err(unknown) => Err(NotAdmitted::UnknownWorkspace(unknown.to_string())),
         }
