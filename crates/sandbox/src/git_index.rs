@@ -31,7 +31,7 @@ const ALIGNMENT: usize = 8;
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct SkippingIndex {
     pub(crate) bytes: Vec<u8>,
-    /// Their names.
+    /// The names of entries that it skips.
     pub(crate) skipped: Vec<Vec<u8>>,
 }
 

@@ -370,7 +370,7 @@ impl AskingEntry {
             // Behind a letter that takes a value the others are that value.
             Some(letters) if is_letter => {
                 letters.split_once(&known[1..]).is_some_and(|(before, behind)| {
-                    // What git is told to set may look like letters.
+                    // What git is to set may look like letters.
                     let is_text = self.is_of_git() && !behind.chars().all(char::is_alphanumeric);
                     self.are_flags(before) && !is_text
                 })
