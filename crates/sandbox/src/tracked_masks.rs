@@ -52,7 +52,7 @@ impl TrackedMasks {
     ) -> Self {
         let mut masks = Self::default();
         for found in find(files, masked) {
-            // What a command may do without a sandbox it may do with the profile danger-full.
+            // A command that may write has to write the index itself.
             let mount = match profile {
                 Profile::ReadOnly => masks.copied(&found, mounts),
                 Profile::WorkspaceWrite | Profile::DangerFull => None,
