@@ -92,23 +92,13 @@ fn open_workspace(
     config: &Config,
     directory: &Path,
 ) -> Result<WorkspaceState, StartError> {
-    let limits = FileLimits {
-        edit_bytes_max: config.files.edit_bytes_max,
-        read_bytes_max: config.files.read_bytes_max,
-        search_bytes_max: config.files.search_bytes_max,
-        ..FileLimits::default()
-    };
+    let limits = file_limits(config);
     let (own, secrets) = (own_paths(setup), secrets(setup));
     let options = WorkspaceOptions { limits, own, secrets, ..WorkspaceOptions::default() };
     let files = Workspace::open(directory, options)?;
     let state = setup.dirs.workspace_state(files.root());
     OwnDir::create(&state)?;
-    let limits = HistoryLimits {
-        bytes_max: config.history.bytes_max,
-        age_max: Duration::from_hours(24 * config.history.days_max),
-        ..HistoryLimits::default()
-    };
-    let history = History::open(&state, limits)?;
+    let history = History::open(&state, history_limits(config))?;
     let recovered = moss_workspace::recover(&files, &history)?;
     let root = files.root().display();
     tracing::info!(workspace = %root, "opened");
@@ -116,11 +106,7 @@ fn open_workspace(
         let changes = recovered.rolled_back;
         tracing::warn!(workspace = %root, changes, "rolled back incomplete commits after a crash");
     }
-    let bounds = pruning::PruningBounds {
-        bytes_max: config.journal.bytes_max,
-        days_max: config.journal.days_max,
-    };
-    let journal = Journal::open_bounded(&state, bounds)?;
+    let journal = Journal::open_bounded(&state, pruning_bounds(config))?;
     let policy = load_policy(setup, &files)?;
     for problem in policy.problems() {
         tracing::warn!(problem = problem.one_line(), "a policy file is invalid");
@@ -145,6 +131,30 @@ fn open_workspace(
     let workspace = WorkspaceState::new(files, kept, policy, catalog, config);
     workspace.settle_left_commands();
     Ok(workspace)
+}
+
+fn file_limits(config: &Config) -> FileLimits {
+    FileLimits {
+        edit_bytes_max: config.files.edit_bytes_max,
+        read_bytes_max: config.files.read_bytes_max,
+        search_bytes_max: config.files.search_bytes_max,
+        ..FileLimits::default()
+    }
+}
+
+fn history_limits(config: &Config) -> HistoryLimits {
+    HistoryLimits {
+        bytes_max: config.history.bytes_max,
+        age_max: Duration::from_hours(24 * config.history.days_max),
+        ..HistoryLimits::default()
+    }
+}
+
+fn pruning_bounds(config: &Config) -> pruning::PruningBounds {
+    pruning::PruningBounds {
+        bytes_max: config.journal.bytes_max,
+        days_max: config.journal.days_max,
+    }
 }
 
 /// What moss obeys and remembers: out of reach of tools, wherever a workspace begins.
@@ -184,6 +194,14 @@ mod tests {
     use moss_catalog::{Language, SchemaForm, registered};
 
     use super::*;
+
+    #[test]
+    fn limits_have_the_same_defaults_everywhere() {
+        let config = Config::default();
+        assert_eq!(file_limits(&config), FileLimits::default());
+        assert_eq!(history_limits(&config), HistoryLimits::default());
+        assert_eq!(pruning_bounds(&config), pruning::PruningBounds::default());
+    }
 
     #[test]
     fn the_schema_that_arguments_are_held_to_is_compiled_once_for_all() {

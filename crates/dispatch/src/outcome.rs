@@ -87,17 +87,19 @@ mod tests {
 
     #[test]
     fn words_and_exit_codes_are_those_of_the_guide() {
-        let expected = [
-            ("ok", 0),
-            ("failed", 1),
-            ("invalid", 2),
-            ("denied", 3),
-            ("unconfirmed", 4),
-            ("unavailable", 5),
-            ("timeout", 124),
-            ("cancelled", 130),
-        ];
-        let found: Vec<_> = Outcome::ALL.iter().map(|o| (o.as_str(), o.exit_code())).collect();
+        let guide = include_str!("../../../docs/getting-started.md");
+        let (_, section) = guide.split_once("## Exit codes").unwrap();
+        let rows = section.lines().skip_while(|line| !line.starts_with("| ---")).skip(1);
+        let expected: Vec<(String, u8)> = rows
+            .take_while(|line| line.starts_with('|'))
+            .map(|row| {
+                let mut cells = row.split('|').map(str::trim).skip(1);
+                let code = cells.next().unwrap().parse().unwrap();
+                (cells.next().unwrap().trim_matches('`').to_owned(), code)
+            })
+            .collect();
+        let found: Vec<_> =
+            Outcome::ALL.iter().map(|o| (o.as_str().to_owned(), o.exit_code())).collect();
         assert_eq!(found, expected);
         for outcome in Outcome::ALL {
             assert_eq!(serde_json::to_value(outcome).unwrap(), outcome.as_str());

@@ -307,7 +307,7 @@ impl CommandRun {
             left_running: end.left_running,
             left_running_count: end.left_running_count,
             // Elsewhere the kernel has ended them with their keeper.
-            may_run_on: !end.is_all_dead && self.preparation.facts.tier != Tier::Full,
+            may_run_on: !end.is_all_dead && !self.preparation.facts.tier.ends_with_its_keeper(),
             stdout_bytes: self.counts[0].load(Ordering::Relaxed),
             stderr_bytes: self.counts[1].load(Ordering::Relaxed),
             is_output_cut,

@@ -62,6 +62,16 @@ impl LauncherKind {
 
 // === impl Tier ===
 
+impl Tier {
+    /// Whether the kernel ends all processes of a command when its keeper ends.
+    pub(crate) const fn ends_with_its_keeper(self) -> bool {
+        match self {
+            Self::Full => true,
+            Self::None | Self::Landlock => false,
+        }
+    }
+}
+
 impl fmt::Display for Tier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
