@@ -32,6 +32,9 @@ const ZOO: &str = "plugin_zoo::every_member";
 const PACKAGE: &str = "moss";
 
 /// What a table is about, and so what has to be there.
+/// The option of `search-quality` for which language servers are needed.
+const SERVED: &str = "--server-definitions";
+
 #[derive(Debug, Clone, Copy)]
 enum Measured {
     /// The daemon with plugins; with more options of its program.
@@ -117,7 +120,12 @@ fn quality(layout: &Layout, words: &[&str]) -> Result<()> {
     let mut build = child::cargo();
     build.current_dir(&layout.root).args(["build", "--release", "--package", "moss-xtask"]);
     child::run(build.args(["--features", "quality", "--bin", "bench-search-quality"]))?;
-    child::run(Command::new(layout.bench_search_quality()).args(words))
+    let mut measure = Command::new(layout.bench_search_quality());
+    if words.contains(&SERVED) {
+        let (source, target) = (layout.language_servers(), layout.language_server_environment());
+        measure.arg("--servers").arg(node::install(&source, &target)?);
+    }
+    child::run(measure.args(words))
 }
 
 /// Measures how right searches of a tree are, kind by kind.
