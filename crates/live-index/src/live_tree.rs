@@ -16,8 +16,8 @@ use moss_sdk::context::TextVisitor;
 use moss_sdk::file::{ListOptions, Listing, VisitOptions, Visited};
 use moss_sdk::tree_listing::TreeListing;
 use moss_workspace::{
-    Buffers, Error, FileMark, KnownTexts, ListingGate, LiveOptions, LiveState, LiveStatus,
-    LiveTree, ScannedPaths, VisitGate, Workspace,
+    Buffers, Error, FileMark, KnownTexts, ListingGate, LiveChanges, LiveOptions, LiveState,
+    LiveStatus, LiveTree, ScannedPaths, VisitGate, Workspace,
 };
 
 use crate::ranked_texts::{
@@ -242,6 +242,33 @@ impl KeptTree {
     ) -> Option<Vec<RelPath>> {
         let tree = self.live_tree()?;
         self.ranked.saved_among(RankedSources { tree, files, rules, buffers, cancelled }, paths)
+    }
+
+    /// What is to be looked at again since a generation, as [`LiveTree::changes_since`]. None where no event says so.
+    ///
+    /// # Errors
+    ///
+    /// `Cancelled`.
+    pub fn changes_since(
+        &self,
+        generation: u64,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Option<LiveChanges>, Error> {
+        self.ask(cancelled)?;
+        match self.live_tree() {
+            Some(tree) => tree.changes_since(generation, cancelled),
+            None => Ok(None),
+        }
+    }
+
+    /// Comes to every file beneath a directory, as [`LiveTree::files`].
+    pub fn files(&self, directory: &RelPath, visit: &mut dyn FnMut(&RelPath, FileMark)) -> bool {
+        self.tree.files(directory, visit)
+    }
+
+    /// Returns what is known of one file, as [`LiveTree::file`].
+    pub fn file(&self, path: &RelPath) -> Option<FileMark> {
+        self.tree.file(path)
     }
 
     /// The tree, where events say what changes in it.
