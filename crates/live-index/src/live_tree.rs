@@ -396,7 +396,9 @@ impl KeptTree {
 mod tests {
     use std::fs;
 
-    use moss_workspace::WorkspaceOptions;
+    use moss_policy::{Policy, Sources};
+    use moss_sdk::code_search::{CodeSearchGoal, FileChoice};
+    use moss_workspace::{NoBuffers, WorkspaceOptions};
 
     use super::*;
 
@@ -431,6 +433,51 @@ mod tests {
         assert_eq!(kept.list_at_once(&RelPath::root(), options, &|_| true), None);
         assert_eq!((size(), kept.text_bytes()), (Some(5), 5));
         assert!(kept.is_in_use());
+    }
+
+    /// Rules that admit every file.
+    struct AllAdmitted(Arc<Policy>);
+
+    impl IndexRules for AllAdmitted {
+        fn policy(&self) -> Arc<Policy> {
+            Arc::clone(&self.0)
+        }
+
+        fn admits(&self, _: &Policy, _: &RelPath) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn what_is_not_shown_takes_no_room_from_others() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("root");
+        fs::create_dir(&root).unwrap();
+        for (name, count) in [("a.py", 5), ("b.py", 1), ("c.py", 3)] {
+            fs::write(root.join(name), "def wanted(): pass\n".repeat(count)).unwrap();
+        }
+        let kept = kept(&root, temp.path().join("kept"));
+        kept.build(&|| false);
+        let names = vec!["wanted".to_owned()];
+        let search = CodeSearch {
+            goal: CodeSearchGoal::Declared { names, near: None },
+            wants: Arc::new(|path| path.as_str() != "c.py"),
+            hits_max: 2,
+            hits_of_file_max: 2,
+        };
+        let rules = AllAdmitted(Arc::new(Policy::load(Sources::default()).unwrap()));
+        let found = |shows: Option<FileChoice>| {
+            let sees = &mut |_: &RelPath| true;
+            let gate = RankedGate { name: None, sees, shows, sees_commits: false, near: None };
+            let sources = (&rules as &dyn IndexRules, &NoBuffers as &dyn Buffers);
+            let found = kept.search_code(&kept.files, sources, gate, &search, &|| false);
+            let found = found.unwrap().unwrap();
+            let hits: Vec<_> = found.hits.iter().map(|hit| hit.path.to_string()).collect();
+            (hits, found.files)
+        };
+        assert_eq!(found(None), (vec!["a.py".to_owned(), "a.py".to_owned()], 2));
+        let shows: FileChoice = Arc::new(|path| path.as_str() != "a.py");
+        assert_eq!(found(Some(shows)), (vec!["b.py".to_owned()], 2));
     }
 
     #[test]
