@@ -69,7 +69,8 @@ usage:
         plugins   plugins in process, many clients, a changed file, a start with 50
         edits     find the locations of edits at every level, and commit them
         search    searches and listings of a large tree, against ripgrep and fd (DIR…: of those,
-                  default: the sources that Cargo keeps)
+                  default: the sources that Cargo keeps; --part NAME[,NAME] before them: of patterns,
+                  listings, no-index, lines, growth those alone)
         commands  commands in the sandbox, against bwrap alone and bare processes
         mcp       calls of MCP clients, against the reference file server and a bare server (Node.js)
         bridge    read replies of models, against serde_json on the same bytes
