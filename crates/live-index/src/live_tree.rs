@@ -17,7 +17,7 @@ use moss_sdk::file::{ListOptions, Listing, VisitOptions, Visited};
 use moss_sdk::tree_listing::TreeListing;
 use moss_workspace::{
     Buffers, Error, FileMark, KnownTexts, ListingGate, LiveChanges, LiveOptions, LiveState,
-    LiveStatus, LiveTree, ScannedPaths, VisitGate, Workspace,
+    LiveStatus, LiveTree, ScannedPaths, SweepPosition, VisitGate, Workspace,
 };
 
 use crate::ranked_texts::{
@@ -112,7 +112,8 @@ impl KeptTree {
     /// Takes in that somebody asks. What no event reports is looked at first where that was long ago.
     fn ask(&self, cancelled: &dyn Fn() -> bool) -> Result<(), Error> {
         if self.sweeps.ask(Instant::now()) && self.tree.status().state == LiveState::Live {
-            self.sweeps.look_first(&|| self.tree.sweep(cancelled), cancelled)?;
+            let look = |from: &mut SweepPosition| self.tree.sweep_from(from, cancelled);
+            self.sweeps.look_first(&look, cancelled)?;
         }
         Ok(())
     }
@@ -394,6 +395,7 @@ impl KeptTree {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::fs;
 
     use moss_policy::{Policy, Sources};
@@ -433,6 +435,35 @@ mod tests {
         assert_eq!(kept.list_at_once(&RelPath::root(), options, &|_| true), None);
         assert_eq!((size(), kept.text_bytes()), (Some(5), 5));
         assert!(kept.is_in_use());
+    }
+
+    #[test]
+    fn a_look_that_was_cancelled_is_resumed_as_long_as_it_counts() {
+        const DIRECTORIES: usize = 3_000;
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("root");
+        (0..DIRECTORIES)
+            .for_each(|number| fs::create_dir_all(root.join(number.to_string())).unwrap());
+        let kept = kept(&root, temp.path().join("kept"));
+        kept.build(&|| false);
+        let looks = Cell::new(0);
+        let ask = |looks_max: usize| {
+            looks.set(0);
+            let cancelled = || looks.replace(looks.get() + 1) >= looks_max;
+            kept.ask(&cancelled)
+        };
+        kept.sweeps.age(Duration::from_secs(61));
+        assert!(matches!(ask(DIRECTORIES - 500), Err(Error::Cancelled)));
+        ask(usize::MAX).unwrap();
+        assert!((500..DIRECTORIES - 500).contains(&looks.get()), "{}", looks.get());
+        ask(usize::MAX).unwrap();
+        assert_eq!(looks.get(), 0, "all was looked at");
+        // What was looked at so long ago has to be looked at again.
+        kept.sweeps.age(Duration::from_secs(61));
+        ask(DIRECTORIES - 500).unwrap_err();
+        kept.sweeps.age(Duration::from_secs(61));
+        ask(usize::MAX).unwrap();
+        assert!(looks.get() > DIRECTORIES, "{}", looks.get());
     }
 
     /// Rules that admit every file.
