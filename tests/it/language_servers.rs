@@ -114,6 +114,33 @@ async fn uses_are_those_of_what_is_meant_as_the_texts_are_now() {
 }
 
 #[tokio::test]
+async fn a_server_learns_what_changes_in_a_project_of_more_files_than_are_listed() {
+    let site = python_site();
+    site.user_policy(ALLOWING);
+    for number in 0..510 {
+        let directory = site.workspace().join(format!("data/{number}"));
+        std::fs::create_dir_all(&directory).unwrap();
+        (0..100).for_each(|file| std::fs::write(directory.join(file.to_string()), "").unwrap());
+    }
+    let daemon = serve(&site);
+    let client = daemon.caller().await;
+    let known = crate::live_tree::ready(&client).await;
+    assert!(known.entries > 50_000, "{known:?}");
+    let found = learned(&client, &load()).await;
+    assert_eq!(uses(&found), [("uses.py".to_owned(), 6)], "{found}");
+
+    let more = "from reader import Reader\n\nReader().load()\n";
+    site.write("more.py", more);
+    site.write("data/made/later.py", more);
+    let found = client.done("find_code_location", load()).await;
+    let expected = [("data/made/later.py", 3), ("more.py", 3), ("uses.py", 6)];
+    assert_eq!(uses(&found), expected.map(|(path, line)| (path.to_owned(), line)), "{found}");
+    std::fs::remove_dir_all(site.workspace().join("data/made")).unwrap();
+    let found = client.done("find_code_location", load()).await;
+    assert_eq!(uses(&found), [("more.py".to_owned(), 3), ("uses.py".to_owned(), 6)], "{found}");
+}
+
+#[tokio::test]
 async fn a_person_is_asked_once_and_a_call_that_cannot_ask_does_without() {
     let site = python_site();
     let daemon = serve(&site);

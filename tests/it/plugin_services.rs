@@ -200,7 +200,8 @@ async fn symbols_of_a_guest_are_those_of_files_that_it_may_read() {
         ("tests/a.rs", "fn wanted() {}\n"),
         ("closed/a.rs", "fn wanted() {}\n"),
         ("asked/a.rs", "fn wanted() {}\n"),
-        (".github/workflows/a.py", "def wanted(): pass\n"),
+        // More than one result has room for.
+        (".github/workflows/a.py", &"def wanted(): pass\n".repeat(1_000)),
     ] {
         site.write(path, text);
     }

@@ -29,10 +29,11 @@ mod testbed;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
+use moss_xtask::search_part::SearchPart;
 
 const USAGE: &str = "\
 usage: bench-calls [--json FILE] calls|plugins|load|scale MOSS COMPONENTS DIRECTORY [SECONDS], or
-       bench-calls [--json FILE] search MOSS DIRECTORY TREE, or
+       bench-calls [--json FILE] search MOSS DIRECTORY TREE [PARTS], or
        bench-calls search-suites MOSS DIRECTORY TREE, or
        bench-calls [--json FILE] commands MOSS DIRECTORY, or
        bench-calls [--json FILE] mcp MOSS DIRECTORY MODULES, or
@@ -62,8 +63,14 @@ async fn run(arguments: &[String]) -> Result<()> {
         [edits, directory] if edits == "edits" => {
             report::publish(&edits::measure(directory.as_ref())?, json)
         }
-        [search, moss, directory, tree] if search == "search" => {
-            let rows = search::measure(moss.into(), directory.as_ref(), tree.as_ref()).await?;
+        [search, moss, directory, tree, parts @ ..] if search == "search" => {
+            let (directory, tree) = (directory.as_ref(), tree.as_ref());
+            let parts = match parts {
+                [] => SearchPart::ALL.to_vec(),
+                [names] => SearchPart::parse_list(names)?,
+                _ => bail!(USAGE),
+            };
+            let rows = search::measure(moss.into(), directory, tree, &parts).await?;
             report::publish(&rows, json)
         }
         [suites, moss, directory, tree] if suites == "search-suites" => {

@@ -16,6 +16,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use moss_proto::v1;
 use moss_xtask::rows::{Row, Spread};
+use moss_xtask::search_part::SearchPart;
 use serde_json::{Value, json};
 
 use self::rivals::{FdFinder, Rivals, TreeSize};
@@ -52,10 +53,16 @@ struct SearchBench<'a> {
     words: Vec<String>,
     /// Patterns that are compared alone, each with how many lines match of ripgrep.
     compared: Vec<(String, u64)>,
+    parts: &'a [SearchPart],
 }
 
-/// Measures searches of a tree.
-pub(crate) async fn measure(moss: PathBuf, directory: &Path, tree: &Path) -> Result<Vec<Row>> {
+/// Measures searches of a tree, or parts of that.
+pub(crate) async fn measure(
+    moss: PathBuf,
+    directory: &Path,
+    tree: &Path,
+    parts: &[SearchPart],
+) -> Result<Vec<Row>> {
     let place = Testbed::of_tree(moss.clone(), directory, tree)?;
     let rivals = Rivals::find(&place.workspace())?;
     let size = rivals.tree_size()?;
@@ -65,13 +72,23 @@ pub(crate) async fn measure(moss: PathBuf, directory: &Path, tree: &Path) -> Res
         bail!("{} has {size}: figures are of at least {files_min} files", tree.display());
     }
     let words = words::words(&size.files)?;
-    let mut bench = SearchBench { place: &place, rivals, words, compared: Vec::new() };
-    bench.compared = bench.counted_by_ripgrep()?;
+    let mut bench = SearchBench { place: &place, rivals, words, compared: Vec::new(), parts };
+    if bench.has(SearchPart::Patterns) || bench.has(SearchPart::NoIndex) {
+        bench.compared = bench.counted_by_ripgrep()?;
+    }
     let mut rows = of_tree(tree, &size);
-    rows.extend(bench.indexed(&size).await?);
-    rows.extend(bench.without_index().await?);
-    rows.extend(lines::measure(&moss, directory, &size.files).await?);
-    rows.extend(growth::measure(&moss, directory).await?);
+    if bench.has(SearchPart::Patterns) || bench.has(SearchPart::Listings) {
+        rows.extend(bench.indexed(&size).await?);
+    }
+    if bench.has(SearchPart::NoIndex) {
+        rows.extend(bench.without_index().await?);
+    }
+    if bench.has(SearchPart::Lines) {
+        rows.extend(lines::measure(&moss, directory, &size.files).await?);
+    }
+    if bench.has(SearchPart::Growth) {
+        rows.extend(growth::measure(&moss, directory).await?);
+    }
     Ok(rows)
 }
 
@@ -93,6 +110,10 @@ fn number_of(variable: &str, usual: usize) -> Result<usize> {
 // === impl SearchBench ===
 
 impl SearchBench<'_> {
+    fn has(&self, part: SearchPart) -> bool {
+        self.parts.contains(&part)
+    }
+
     /// Everything beside a daemon that has an index.
     async fn indexed(&self, size: &TreeSize) -> Result<Vec<Row>> {
         let started = Instant::now();
@@ -111,13 +132,20 @@ impl SearchBench<'_> {
         let disk_bytes = caller.texts().await?.disk_bytes;
         let on_disk = Row::bytes("index on disk, against the texts", disk_bytes);
         rows.push(on_disk.against(Spread::single(size.bytes)).wanted(SIZE_WANTED));
-        for kind in SearchKind::ALL {
+        let has_patterns = self.has(SearchPart::Patterns);
+        for kind in SearchKind::ALL.into_iter().filter(|_| has_patterns) {
             rows.extend(self.searches(&caller, kind, "").await?);
         }
-        rows.extend(self.listings(&caller).await?);
-        rows.push(self.compare(&caller, "").await?);
+        if self.has(SearchPart::Listings) {
+            rows.extend(self.listings(&caller).await?);
+        }
+        if has_patterns {
+            rows.push(self.compare(&caller, "").await?);
+        }
         rows.push(memory("memory at the start", idle));
-        rows.push(Row::bytes("memory after all of it", settled_bytes(&daemon).await?));
+        if has_patterns && self.has(SearchPart::Listings) {
+            rows.push(Row::bytes("memory after all of it", settled_bytes(&daemon).await?));
+        }
         drop(caller);
         daemon.stop().await?;
         Ok(rows)

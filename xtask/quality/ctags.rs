@@ -8,6 +8,8 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 use serde_json::Value;
 
+use crate::foreign_tag::ForeignTag;
+
 const PROGRAM: &str = "ctags";
 const INSTALL: &str = "install universal-ctags (apt install universal-ctags, dnf install ctags, \
                        brew install universal-ctags)";
@@ -48,24 +50,12 @@ const INDENTED: [&str; 2] = ["/^ ", "/^\t"];
 const MAPS: [&str; 3] =
     ["--map-TypeScript=+.mts", "--map-TypeScript=+.cts", "--map-JavaScript=+.cjs"];
 
-/// A definition, as ctags names it.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct CtagsTag {
-    pub(crate) path: String,
-    pub(crate) name: String,
-    pub(crate) kind: String,
-    /// Counts from 1.
-    pub(crate) line: u32,
-    /// Whether it may be local to a function, which ctags does not know: nobody asks for it, and it is not wrong.
-    pub(crate) is_unsure: bool,
-}
-
 /// Asks ctags about files beneath a directory.
 ///
 /// # Errors
 ///
 /// Where universal-ctags is not installed, or another ctags is.
-pub(crate) fn tags(root: &Path, paths: &[String]) -> Result<BTreeSet<CtagsTag>> {
+pub(crate) fn tags(root: &Path, paths: &[String]) -> Result<BTreeSet<ForeignTag>> {
     check()?;
     let mut command = Command::new(PROGRAM);
     // No configuration of the person at the terminal changes what is measured.
@@ -91,7 +81,7 @@ pub(crate) fn tags(root: &Path, paths: &[String]) -> Result<BTreeSet<CtagsTag>> 
 }
 
 /// Reads a tag; none for what does not count.
-fn tag(said: &Value) -> Option<CtagsTag> {
+fn tag(said: &Value) -> Option<ForeignTag> {
     let text = |key: &str| said[key].as_str().map(str::to_owned);
     let (name, kind, language) = (text("name")?, text("kind")?, text("language")?);
     let is_left_out = LEFT_OUT
@@ -138,7 +128,7 @@ fn tag(said: &Value) -> Option<CtagsTag> {
         _ => name,
     };
     let line = u32::try_from(said["line"].as_u64()?).ok()?;
-    Some(CtagsTag { path: text("path")?, name, kind, line, is_unsure })
+    Some(ForeignTag { path: text("path")?, name, kind, line, is_unsure })
 }
 
 fn check() -> Result<()> {

@@ -1,5 +1,5 @@
-//! Whether the first definition that moss has of a name is one that universal-ctags has as well, for every name
-//! that ctags defines in a tree; by language.
+//! Whether the first definition that moss has of a name is one that universal-ctags or a language server has as well,
+//! for every name that it defines in a tree; by language.
 //!
 //! The order is that of `find_code_location` for an exact name: source before tests, then by path, then by place
 //! in the file.
@@ -13,13 +13,24 @@ use moss_sdk::RelPath;
 use moss_sdk::ranking::PathRank;
 use moss_symbols::{Language, OutlineProblem, Outliner};
 
-use crate::ctags::{self, CtagsTag};
+use crate::ctags;
+use crate::foreign_tag::ForeignTag;
+use crate::servers;
 use crate::suites::mixed;
 
 /// Larger files are left out, as data.
 const FILE_BYTES_MAX: u64 = 2 << 20;
 /// How many locations of a miss are shown.
 const SHOWN: usize = 3;
+
+/// Whose definitions those of moss are held against.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Yardstick<'a> {
+    /// The universal-ctags in `PATH`.
+    Ctags,
+    /// The language servers in a `node_modules`.
+    Servers(&'a Path),
+}
 
 /// A definition that moss has of a name: in the order in which the tool shows them.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,7 +49,7 @@ struct LanguageScore {
     right: usize,
     tags: usize,
     found: usize,
-    /// By kind of ctags: how many there are, and how many of them moss has.
+    /// By their kinds: how many there are, and how many of them moss has.
     kinds: BTreeMap<String, (usize, usize)>,
     misses: Vec<String>,
 }
@@ -47,10 +58,10 @@ type LanguageScores = BTreeMap<&'static str, LanguageScore>;
 type Names<T> = BTreeMap<(&'static str, String), BTreeSet<T>>;
 
 /// Prints how often the first definition is right, tree by tree and of all; and so many misses of each language.
-pub(crate) fn report(trees: &[PathBuf], misses: usize) -> Result<()> {
+pub(crate) fn report(trees: &[PathBuf], yardstick: Yardstick<'_>, misses: usize) -> Result<()> {
     let mut all = LanguageScores::new();
     for tree in trees {
-        let scores = measured(tree)?;
+        let scores = measured(tree, yardstick)?;
         show(&tree.display().to_string(), &scores, misses);
         for (language, score) in scores {
             all.entry(language).or_default().add(&score);
@@ -63,7 +74,7 @@ pub(crate) fn report(trees: &[PathBuf], misses: usize) -> Result<()> {
 }
 
 fn show(title: &str, scores: &LanguageScores, misses: usize) {
-    println!("{title}\n{:<18} {:>8} {:>7} {:>9} {:>7}", "", "names", "P@1", "ctags'", "recall");
+    println!("{title}\n{:<18} {:>8} {:>7} {:>9} {:>7}", "", "names", "P@1", "theirs", "recall");
     for (language, score) in scores {
         println!(
             "{language:<18} {:>8} {:>7.3} {:>9} {:>7.3}",
@@ -86,15 +97,19 @@ fn show(title: &str, scores: &LanguageScores, misses: usize) {
     }
 }
 
-fn measured(tree: &Path) -> Result<LanguageScores> {
-    let paths = sources(tree)?;
+fn measured(tree: &Path, yardstick: Yardstick<'_>) -> Result<LanguageScores> {
+    let paths = sources(tree, yardstick)?;
     let listed: Vec<String> = paths.iter().map(|(path, _)| path.to_string()).collect();
-    let mut wanted: Names<CtagsTag> = Names::new();
-    for tag in ctags::tags(tree, &listed)? {
+    let mut wanted: Names<ForeignTag> = Names::new();
+    let tags = match yardstick {
+        Yardstick::Ctags => ctags::tags(tree, &listed),
+        Yardstick::Servers(modules) => servers::tags(tree, &listed, modules),
+    };
+    for tag in tags? {
         let Some(language) = Language::of_path(&tag.path) else { continue };
         wanted.entry((family(language), tag.name.clone())).or_default().insert(tag);
     }
-    // What ctags reads nothing of cannot be judged by it.
+    // What it reads nothing of cannot be judged by it.
     let read: BTreeSet<&str> = wanted.values().flatten().map(|tag| tag.path.as_str()).collect();
     let paths: Vec<_> =
         paths.into_iter().filter(|(path, _)| read.contains(path.as_str())).collect();
@@ -116,7 +131,7 @@ fn measured(tree: &Path) -> Result<LanguageScores> {
 }
 
 /// The sources beneath a directory that moss has a grammar for, data and documents left out.
-fn sources(tree: &Path) -> Result<Vec<(RelPath, Language)>> {
+fn sources(tree: &Path, yardstick: Yardstick<'_>) -> Result<Vec<(RelPath, Language)>> {
     let (mut found, mut directories) = (Vec::new(), vec![tree.to_owned()]);
     while let Some(directory) = directories.pop() {
         for entry in fs::read_dir(&directory).with_context(|| directory.display().to_string())? {
@@ -130,9 +145,10 @@ fn sources(tree: &Path) -> Result<Vec<(RelPath, Language)>> {
             let Some(Ok(relative)) = relative.to_str().map(RelPath::parse) else { continue };
             let Some(language) = Language::of_path(relative.as_str()) else { continue };
             // What programs write nobody looks up, and ctags does not know JSX.
-            let is_jsx = relative.as_str().ends_with("sx");
+            let is_known =
+                !matches!(yardstick, Yardstick::Ctags) || !relative.as_str().ends_with("sx");
             let is_code = !family(language).is_empty()
-                && !is_jsx
+                && is_known
                 && PathRank::of(&relative) != PathRank::Vendored;
             if is_code && kind.is_file() && entry.metadata()?.len() <= FILE_BYTES_MAX {
                 found.push((relative, language));
@@ -147,7 +163,7 @@ fn sources(tree: &Path) -> Result<Vec<(RelPath, Language)>> {
 fn defined(
     tree: &Path,
     paths: &[(RelPath, Language)],
-    wanted: &Names<CtagsTag>,
+    wanted: &Names<ForeignTag>,
 ) -> Result<(Names<MossDefinition>, BTreeMap<String, OutlineProblem>)> {
     let (mut outliner, mut unread) = (Outliner::default(), BTreeMap::new());
     let mut given: Names<MossDefinition> = Names::new();
@@ -170,7 +186,7 @@ fn defined(
             let lines = text.get(counted..range.start).unwrap_or_default().matches('\n').count();
             (line, counted) = (line + u32::try_from(lines)?, range.start);
             let name = text.get(range).unwrap_or_default();
-            // As `ctags` has private names of JavaScript.
+            // As the others have private names of JavaScript.
             let is_ecma = ["javascript", "typescript"].contains(&family(*language));
             let bare = name.strip_prefix('#').filter(|_| is_ecma);
             let name = bare.unwrap_or(name).to_owned();
@@ -202,11 +218,11 @@ fn family(language: Language) -> &'static str {
 // === impl LanguageScore ===
 
 impl LanguageScore {
-    /// Takes one name: what ctags has of it, and what moss has.
+    /// Takes one name: what others have of it, and what moss has.
     fn take(
         &mut self,
         name: &str,
-        tags: &BTreeSet<CtagsTag>,
+        tags: &BTreeSet<ForeignTag>,
         given: Option<&BTreeSet<MossDefinition>>,
     ) {
         let is_tag = |one: &MossDefinition| {
@@ -225,11 +241,11 @@ impl LanguageScore {
             self.found += usize::from(is_found);
         }
         if !is_right {
-            let of_ctags = tags.iter().map(|tag| format!("{} {}:{}", tag.kind, tag.path, tag.line));
+            let theirs = tags.iter().map(|tag| format!("{} {}:{}", tag.kind, tag.path, tag.line));
             let of_moss = given.into_iter().flatten();
             let of_moss = of_moss.map(|one| format!("{} {}:{}", one.kind, one.path, one.line));
-            let [of_ctags, of_moss] = [few(of_ctags), few(of_moss)];
-            self.misses.push(format!("{name}: moss [{of_moss}], ctags [{of_ctags}]"));
+            let [theirs, of_moss] = [few(theirs), few(of_moss)];
+            self.misses.push(format!("{name}: moss [{of_moss}], theirs [{theirs}]"));
         }
     }
 

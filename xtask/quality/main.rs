@@ -1,6 +1,6 @@
 //! Measures how well questions are answered, over repositories of other people: subjects of later commits
 //! against the files that they change, documentation against what it documents, Chinese against English;
-//! and definitions against those that ctags has.
+//! and definitions against those that ctags and language servers have.
 //!
 //! It reports and never judges. Everything is the same on each run, but for the time that it takes.
 #![allow(
@@ -14,10 +14,13 @@ mod chinese;
 mod ctags;
 mod definitions;
 mod failures;
+mod foreign_tag;
 mod git;
 mod measure;
 mod report;
 mod repository;
+mod server_pipe;
+mod servers;
 mod speed;
 mod suites;
 mod weights;
@@ -27,11 +30,13 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail, ensure};
 use moss_ranking::Weights;
 
+use self::definitions::Yardstick;
 use self::repository::Repository;
 
 const USAGE: &str = "usage: bench-search-quality [--set NAME=VALUE]… [--try NAME=V1,V2,…]… [--tune] \
                      [--show A|B=COUNT]… [--classes] [--speed TREE]… \
-                     [--definitions TREE]… [--misses COUNT] DIR…";
+                     [--definitions TREE]… [--servers NODE_MODULES] [--server-definitions TREE]… \
+                     [--misses COUNT] DIR…";
 
 /// What the command line asks for.
 #[derive(Default)]
@@ -43,6 +48,9 @@ struct MeasuringOrder {
     trees: Vec<PathBuf>,
     /// Trees whose definitions are compared with those of ctags, and how many misses are shown.
     defining: Vec<PathBuf>,
+    /// Trees whose definitions are compared with those of language servers, and where these are installed.
+    served: Vec<PathBuf>,
+    servers: PathBuf,
     misses: usize,
     is_tuned: bool,
     is_classified: bool,
@@ -51,7 +59,8 @@ struct MeasuringOrder {
 fn main() -> Result<()> {
     let asked = MeasuringOrder::read(std::env::args().skip(1))?;
     asked.trees.iter().try_for_each(|tree| speed::report(tree, &asked.weights))?;
-    definitions::report(&asked.defining, asked.misses)?;
+    definitions::report(&asked.defining, Yardstick::Ctags, asked.misses)?;
+    definitions::report(&asked.served, Yardstick::Servers(&asked.servers), asked.misses)?;
     let read = asked.directories.iter().map(|directory| Repository::read(directory));
     let repositories = read.collect::<Result<Vec<_>>>()?;
     let mut best = asked.weights.clone();
@@ -110,6 +119,8 @@ impl MeasuringOrder {
                 "--show" => asked.shows.push(pair(words.next())?),
                 "--speed" => asked.trees.push(words.next().context(USAGE)?.into()),
                 "--definitions" => asked.defining.push(words.next().context(USAGE)?.into()),
+                "--server-definitions" => asked.served.push(words.next().context(USAGE)?.into()),
+                "--servers" => asked.servers = words.next().context(USAGE)?.into(),
                 "--misses" => asked.misses = words.next().context(USAGE)?.parse().context(USAGE)?,
                 "--tune" => asked.is_tuned = true,
                 "--classes" => asked.is_classified = true,
@@ -117,8 +128,10 @@ impl MeasuringOrder {
                 _ => asked.directories.push(PathBuf::from(word)),
             }
         }
-        let has_some = [&asked.directories, &asked.trees, &asked.defining];
+        let has_some = [&asked.directories, &asked.trees, &asked.defining, &asked.served];
         ensure!(has_some.iter().any(|list| !list.is_empty()), USAGE);
+        let has_servers = asked.served.is_empty() || !asked.servers.as_os_str().is_empty();
+        ensure!(has_servers, USAGE);
         Ok(asked)
     }
 }

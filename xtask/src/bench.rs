@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
+use moss_xtask::search_part::SearchPart;
 
 use crate::layout::{BuildProfile, Layout};
 use crate::{artifacts, child, node, python};
@@ -30,6 +31,9 @@ const TABLES: [(&str, Measured); 12] = [
 const ZOO: &str = "plugin_zoo::every_member";
 /// What is built to measure its build.
 const PACKAGE: &str = "moss";
+
+/// The option of `search-quality` for which language servers are needed.
+const SERVED: &str = "--server-definitions";
 
 /// What a table is about, and so what has to be there.
 #[derive(Debug, Clone, Copy)]
@@ -62,22 +66,26 @@ struct Job<'a> {
     package: &'a str,
     /// Which tree is searched.
     tree: Option<&'a str>,
+    /// Which parts of its searches are measured; all where none are named.
+    parts: Option<&'a str>,
     /// Whether results are kept for the page.
     is_kept: bool,
 }
 
 /// Runs what the words after `bench` say.
 pub(crate) fn run(layout: &Layout, words: &[&str]) -> Result<()> {
-    let job = Job { layout, package: PACKAGE, tree: None, is_kept: false };
+    let job = Job { layout, package: PACKAGE, tree: None, parts: None, is_kept: false };
     match words {
         ["all"] => all(job, &TABLES.map(|(name, _)| name)),
         ["all", "--only", names] => all(job, &names.split(',').collect::<Vec<_>>()),
         ["page"] => write(layout),
         ["zoo"] => zoo(layout),
         ["build", "--package", package] => Job { package, ..job }.table("build"),
-        ["search", trees @ ..] if !trees.is_empty() => {
-            trees.iter().try_for_each(|tree| Job { tree: Some(tree), ..job }.table("search"))
+        ["search", "--part", names, trees @ ..] => {
+            SearchPart::parse_list(names)?;
+            searches(Job { parts: Some(names), ..job }, trees)
         }
+        ["search", trees @ ..] if !trees.contains(&"--part") => searches(job, trees),
         ["search-suites", trees @ ..] if !trees.is_empty() => {
             trees.iter().try_for_each(|tree| suites(layout, tree))
         }
@@ -85,6 +93,14 @@ pub(crate) fn run(layout: &Layout, words: &[&str]) -> Result<()> {
         [name] => job.table(name),
         _ => bail!("bench does not know `{}`", words.join(" ")),
     }
+}
+
+/// Measures searches of trees, or of the usual one.
+fn searches(job: Job<'_>, trees: &[&str]) -> Result<()> {
+    if trees.is_empty() {
+        return job.table("search");
+    }
+    trees.iter().try_for_each(|tree| Job { tree: Some(tree), ..job }.table("search"))
 }
 
 /// Measures tables and writes the page with them. Each is kept as soon as it is measured.
@@ -117,7 +133,12 @@ fn quality(layout: &Layout, words: &[&str]) -> Result<()> {
     let mut build = child::cargo();
     build.current_dir(&layout.root).args(["build", "--release", "--package", "moss-xtask"]);
     child::run(build.args(["--features", "quality", "--bin", "bench-search-quality"]))?;
-    child::run(Command::new(layout.bench_search_quality()).args(words))
+    let mut measure = Command::new(layout.bench_search_quality());
+    if words.contains(&SERVED) {
+        let (source, target) = (layout.language_servers(), layout.language_server_environment());
+        measure.arg("--servers").arg(node::install(&source, &target)?);
+    }
+    child::run(measure.args(words))
 }
 
 /// Measures how right searches of a tree are, kind by kind.
@@ -163,6 +184,7 @@ impl Job<'_> {
             Measured::Tree => {
                 let mut measure = self.with_daemon(name, &rows)?;
                 measure.arg(self.tree.map_or_else(registry_sources, |tree| Ok(tree.into()))?);
+                measure.args(self.parts);
                 measure
             }
             Measured::Commands => self.with_daemon(name, &rows)?,

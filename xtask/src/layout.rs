@@ -120,6 +120,16 @@ impl Layout {
         self.target.join("checks-node")
     }
 
+    /// The language servers whose definitions those of moss are held against.
+    pub(crate) fn language_servers(&self) -> PathBuf {
+        self.root.join("tests/clients/language-servers")
+    }
+
+    /// The packages of these.
+    pub(crate) fn language_server_environment(&self) -> PathBuf {
+        self.target.join("language-servers-node")
+    }
+
     /// What the conformance suite needs.
     pub(crate) fn conformance(&self) -> PathBuf {
         self.root.join("tests/clients/conformance")

@@ -1,5 +1,5 @@
 //! What the programs of this package share: the writer of pictures, the rows of figures and their targets, how
-//! rivals may end, and what a release consists of.
+//! rivals may end, the parts of searches, and what a release consists of.
 
 #[cfg(feature = "page")]
 pub mod missed;
@@ -7,6 +7,7 @@ pub mod picture;
 pub mod rival_end;
 #[cfg(feature = "page")]
 pub mod rows;
+pub mod search_part;
 pub mod shipped;
 #[cfg(feature = "page")]
 pub mod targets;

@@ -69,18 +69,22 @@ usage:
         plugins   plugins in process, many clients, a changed file, a start with 50
         edits     find the locations of edits at every level, and commit them
         search    searches and listings of a large tree, against ripgrep and fd (DIR…: of those,
-                  default: the sources that Cargo keeps)
+                  default: the sources that Cargo keeps; --part NAME[,NAME] before them: of patterns,
+                  listings, no-index, lines, growth those alone)
         commands  commands in the sandbox, against bwrap alone and bare processes
         mcp       calls of MCP clients, against the reference file server and a bare server (Node.js)
         bridge    read replies of models, against serde_json on the same bytes
         size      what the release binary holds
         build     clean builds, and builds after a change (--package NAME: of that one)
   cargo xtask bench search-quality [--set NAME=V]… [--try NAME=V1,V2]… [--tune] [--show A|B=COUNT]…
-                                 [--classes] [--speed TREE]… DIR…
+                                 [--classes] [--speed TREE]… [--definitions TREE]…
+                                 [--server-definitions TREE]… [--misses COUNT] DIR…
       how well codebase_search answers questions made of the history and the documentation of the git
       repositories DIR…, against counting words and plain BM25; with other weights (--set), each of
       several as well (--try) or those that are found to be best (--tune); --show what ranked wrongly, --classes why;
-      --speed how long questions take over a tree, and how much memory
+      --speed how long questions take over a tree, and how much memory; --definitions whether what is found first
+      for a name is what universal-ctags has, --server-definitions what pyright and typescript-language-server
+      have (npm installs them), --misses so many that are not
   cargo xtask bench page
       write the page from the results that are kept
   cargo xtask bench zoo

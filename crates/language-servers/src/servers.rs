@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use moss_sdk::RelPath;
 use serde_json::{Value, json};
 
 use crate::readiness::ReadySign;
@@ -243,6 +244,12 @@ impl ServerSpec {
     pub fn language_of(&self, file_name: &str) -> Option<&str> {
         let known = self.files.iter().find(|files| file_name.ends_with(&files.ending));
         known.map(|files| files.language.as_str())
+    }
+
+    /// Whether it is notified when a file changes on the disk: one that it knows, or a manifest.
+    pub fn watches(&self, path: &RelPath) -> bool {
+        let name = path.file_name().unwrap_or_default();
+        self.language_of(name).is_some() || self.manifests.iter().any(|one| one == name)
     }
 }
 

@@ -16,8 +16,8 @@ use moss_sdk::context::TextVisitor;
 use moss_sdk::file::{ListOptions, Listing, VisitOptions, Visited};
 use moss_sdk::tree_listing::TreeListing;
 use moss_workspace::{
-    Buffers, Error, FileMark, KnownTexts, ListingGate, LiveOptions, LiveState, LiveStatus,
-    LiveTree, ScannedPaths, VisitGate, Workspace,
+    Buffers, Error, FileMark, KnownTexts, ListingGate, LiveChanges, LiveOptions, LiveState,
+    LiveStatus, LiveTree, ScannedPaths, SweepPosition, VisitGate, Workspace,
 };
 
 use crate::ranked_texts::{
@@ -112,7 +112,8 @@ impl KeptTree {
     /// Takes in that somebody asks. What no event reports is looked at first where that was long ago.
     fn ask(&self, cancelled: &dyn Fn() -> bool) -> Result<(), Error> {
         if self.sweeps.ask(Instant::now()) && self.tree.status().state == LiveState::Live {
-            self.sweeps.look_first(&|| self.tree.sweep(cancelled), cancelled)?;
+            let look = |from: &mut SweepPosition| self.tree.sweep_from(from, cancelled);
+            self.sweeps.look_first(&look, cancelled)?;
         }
         Ok(())
     }
@@ -244,6 +245,33 @@ impl KeptTree {
         self.ranked.saved_among(RankedSources { tree, files, rules, buffers, cancelled }, paths)
     }
 
+    /// What is to be looked at again since a generation, as [`LiveTree::changes_since`]. None where no event says so.
+    ///
+    /// # Errors
+    ///
+    /// `Cancelled`.
+    pub fn changes_since(
+        &self,
+        generation: u64,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<Option<LiveChanges>, Error> {
+        self.ask(cancelled)?;
+        match self.live_tree() {
+            Some(tree) => tree.changes_since(generation, cancelled),
+            None => Ok(None),
+        }
+    }
+
+    /// Comes to every file beneath a directory, as [`LiveTree::files`].
+    pub fn files(&self, directory: &RelPath, visit: &mut dyn FnMut(&RelPath, FileMark)) -> bool {
+        self.tree.files(directory, visit)
+    }
+
+    /// Returns what is known of one file, as [`LiveTree::file`].
+    pub fn file(&self, path: &RelPath) -> Option<FileMark> {
+        self.tree.file(path)
+    }
+
     /// The tree, where events say what changes in it.
     fn live_tree(&self) -> Option<&LiveTree> {
         (self.tree.status().state == LiveState::Live).then_some(&self.tree)
@@ -367,9 +395,12 @@ impl KeptTree {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::fs;
 
-    use moss_workspace::WorkspaceOptions;
+    use moss_policy::{Policy, Sources};
+    use moss_sdk::code_search::{CodeSearchGoal, FileChoice};
+    use moss_workspace::{NoBuffers, WorkspaceOptions};
 
     use super::*;
 
@@ -404,6 +435,80 @@ mod tests {
         assert_eq!(kept.list_at_once(&RelPath::root(), options, &|_| true), None);
         assert_eq!((size(), kept.text_bytes()), (Some(5), 5));
         assert!(kept.is_in_use());
+    }
+
+    #[test]
+    fn a_look_that_was_cancelled_is_resumed_as_long_as_it_counts() {
+        const DIRECTORIES: usize = 3_000;
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("root");
+        (0..DIRECTORIES)
+            .for_each(|number| fs::create_dir_all(root.join(number.to_string())).unwrap());
+        let kept = kept(&root, temp.path().join("kept"));
+        kept.build(&|| false);
+        let looks = Cell::new(0);
+        let ask = |looks_max: usize| {
+            looks.set(0);
+            let cancelled = || looks.replace(looks.get() + 1) >= looks_max;
+            kept.ask(&cancelled)
+        };
+        kept.sweeps.age(Duration::from_secs(61));
+        assert!(matches!(ask(DIRECTORIES - 500), Err(Error::Cancelled)));
+        ask(usize::MAX).unwrap();
+        assert!((500..DIRECTORIES - 500).contains(&looks.get()), "{}", looks.get());
+        ask(usize::MAX).unwrap();
+        assert_eq!(looks.get(), 0, "all was looked at");
+        // What was looked at so long ago has to be looked at again.
+        kept.sweeps.age(Duration::from_secs(61));
+        ask(DIRECTORIES - 500).unwrap_err();
+        kept.sweeps.age(Duration::from_secs(61));
+        ask(usize::MAX).unwrap();
+        assert!(looks.get() > DIRECTORIES, "{}", looks.get());
+    }
+
+    /// Rules that admit every file.
+    struct AllAdmitted(Arc<Policy>);
+
+    impl IndexRules for AllAdmitted {
+        fn policy(&self) -> Arc<Policy> {
+            Arc::clone(&self.0)
+        }
+
+        fn admits(&self, _: &Policy, _: &RelPath) -> bool {
+            true
+        }
+    }
+
+    #[test]
+    fn what_is_not_shown_takes_no_room_from_others() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("root");
+        fs::create_dir(&root).unwrap();
+        for (name, count) in [("a.py", 5), ("b.py", 1), ("c.py", 3)] {
+            fs::write(root.join(name), "def wanted(): pass\n".repeat(count)).unwrap();
+        }
+        let kept = kept(&root, temp.path().join("kept"));
+        kept.build(&|| false);
+        let names = vec!["wanted".to_owned()];
+        let search = CodeSearch {
+            goal: CodeSearchGoal::Declared { names, near: None },
+            wants: Arc::new(|path| path.as_str() != "c.py"),
+            hits_max: 2,
+            hits_of_file_max: 2,
+        };
+        let rules = AllAdmitted(Arc::new(Policy::load(Sources::default()).unwrap()));
+        let found = |shows: Option<FileChoice>| {
+            let sees = &mut |_: &RelPath| true;
+            let gate = RankedGate { name: None, sees, shows, sees_commits: false, near: None };
+            let sources = (&rules as &dyn IndexRules, &NoBuffers as &dyn Buffers);
+            let found = kept.search_code(&kept.files, sources, gate, &search, &|| false);
+            let found = found.unwrap().unwrap();
+            let hits: Vec<_> = found.hits.iter().map(|hit| hit.path.to_string()).collect();
+            (hits, found.files)
+        };
+        assert_eq!(found(None), (vec!["a.py".to_owned(), "a.py".to_owned()], 2));
+        let shows: FileChoice = Arc::new(|path| path.as_str() != "a.py");
+        assert_eq!(found(Some(shows)), (vec!["b.py".to_owned()], 2));
     }
 
     #[test]

@@ -19,7 +19,7 @@ use moss_policy::Policy;
 use moss_ranking::{Meaning, MeaningVector, RankedIndex, RankedSize, RankedView, VectorTable};
 use moss_sdk::RelPath;
 use moss_sdk::code_map::CodeMap;
-use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
+use moss_sdk::code_search::{CodeSearch, CodeSearchFound, FileChoice};
 use moss_workspace::{Buffers, FileMark, GateKey, LiveChanges, LiveTree, Workspace};
 
 use self::commits::AskedCommits;
@@ -99,6 +99,8 @@ pub struct RankedGate<'a> {
     pub name: Option<GateKey>,
     /// Whether it may see a text.
     pub sees: &'a mut dyn FnMut(&RelPath) -> bool,
+    /// Which of those that it sees it is shown: asked of texts with hits alone, each time.
+    pub shows: Option<FileChoice>,
     /// Whether it may know what git says of commits.
     pub sees_commits: bool,
     /// The vectors that are searched, too.
@@ -140,13 +142,18 @@ impl RankedTexts {
         self.take_in(sources, Instant::now() + WAIT_MAX);
         let pending = self.lock().unread() as u64;
         let index = self.frozen();
-        let (sees_commits, near) = (gate.sees_commits, gate.near);
+        let (sees_commits, near, shows) = (gate.sees_commits, gate.near, gate.shows.clone());
         let view = self.view(&index, gate);
         let held =
             near.map(|near| (near, near.vectors.read().unwrap_or_else(PoisonError::into_inner)));
         let meaning =
             held.as_ref().map(|(near, vectors)| Meaning { question: near.question, vectors });
-        let hits = index.answer_with(search, &view, sees_commits, meaning);
+        let mut shown = search.clone();
+        if let Some(shows) = shows {
+            let wants = Arc::clone(&search.wants);
+            shown.wants = Arc::new(move |path| wants(path) && shows(path));
+        }
+        let hits = index.answer_with(&shown, &view, sees_commits, meaning);
         let files = index.count(&view, &*search.wants) as u64;
         let incomplete = index.count_incomplete(&view, &*search.wants) as u64;
         Some(CodeSearchFound { hits, files, pending, incomplete, ranking: None })

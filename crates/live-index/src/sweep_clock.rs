@@ -5,7 +5,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
-use moss_workspace::Error;
+use moss_workspace::{Error, SweepPosition};
 
 /// How long nobody looks while somebody asks.
 const SWEEP_EVERY: Duration = Duration::from_secs(50);
@@ -20,8 +20,16 @@ const TURN_PAUSE: Duration = Duration::from_millis(1);
 #[derive(Debug)]
 pub(crate) struct SweepClock {
     times: Mutex<SweepTimes>,
-    /// Held by the call that looks at everything.
-    turn: Mutex<()>,
+    /// Held by the call that looks at everything; with what an earlier one began that was cancelled.
+    turn: Mutex<Option<BegunLook>>,
+}
+
+/// A look at everything that is not at its end.
+#[derive(Debug, Clone, Copy)]
+struct BegunLook {
+    started: Instant,
+    position: SweepPosition,
+    took: Duration,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -60,22 +68,28 @@ impl SweepClock {
 
     /// Takes in that everything was looked at from a moment on, until now.
     pub(crate) fn note(&self, swept_at: Instant) {
-        let mut times = self.times();
-        times.swept_at = swept_at;
-        times.took = swept_at.elapsed();
+        self.note_all(swept_at, swept_at.elapsed());
     }
 
-    /// Looks at everything for a call, unless another one has done so meanwhile.
+    fn note_all(&self, swept_at: Instant, took: Duration) {
+        let mut times = self.times();
+        times.swept_at = swept_at;
+        times.took = took;
+    }
+
+    /// Looks at everything for a call, unless another one has done so meanwhile. What one began that was cancelled is
+    /// resumed, as long as what it has looked at need not be looked at again: else calls that have less time than a look
+    /// takes would begin it without end.
     ///
     /// # Errors
     ///
     /// `Cancelled`, and as `look` fails.
     pub(crate) fn look_first(
         &self,
-        look: &dyn Fn() -> Result<(), Error>,
+        look: &dyn Fn(&mut SweepPosition) -> Result<(), Error>,
         cancelled: &dyn Fn() -> bool,
     ) -> Result<(), Error> {
-        let _turn = loop {
+        let mut turn = loop {
             match self.turn.try_lock() {
                 Ok(turn) => break turn,
                 Err(TryLockError::Poisoned(poisoned)) => break poisoned.into_inner(),
@@ -83,19 +97,36 @@ impl SweepClock {
                 Err(TryLockError::WouldBlock) => std::thread::sleep(TURN_PAUSE),
             }
         };
-        let started = Instant::now();
-        if self.times().is_due(started) {
-            look()?;
-            self.note(started);
+        let (now, times) = (Instant::now(), *self.times());
+        if !times.is_due(now) {
+            return Ok(());
         }
-        Ok(())
+        let counts =
+            |begun: &BegunLook| !SweepTimes { swept_at: begun.started, ..times }.is_due(now);
+        let mut begun = turn.take().filter(counts).unwrap_or_else(|| BegunLook {
+            started: now,
+            position: SweepPosition::default(),
+            took: Duration::ZERO,
+        });
+        let looked = look(&mut begun.position);
+        begun.took += now.elapsed();
+        match looked {
+            Ok(()) => self.note_all(begun.started, begun.took),
+            Err(_) => *turn = Some(begun),
+        }
+        looked
     }
 
-    /// Makes the last look one of so long ago.
+    /// Makes the last look one of so long ago, which took no time, and one that was begun, too.
     #[cfg(test)]
     pub(crate) fn age(&self, by: Duration) {
+        let earlier = |at: Instant| at.checked_sub(by).expect("the machine runs for longer");
         let mut times = self.times();
-        times.swept_at = times.swept_at.checked_sub(by).expect("the machine runs for longer");
+        times.swept_at = earlier(times.swept_at);
+        times.took = Duration::ZERO;
+        if let Some(begun) = self.turn.lock().expect("nobody looks").as_mut() {
+            begun.started = earlier(begun.started);
+        }
     }
 
     fn times(&self) -> MutexGuard<'_, SweepTimes> {
@@ -138,12 +169,11 @@ mod tests {
     #[test]
     fn of_calls_after_a_pause_one_looks() {
         let (clock, looks) = (SweepClock::new(), Cell::new(0));
-        let look = || {
+        let look = |_: &mut SweepPosition| {
             looks.set(looks.get() + 1);
             if looks.get() == 1 { Err(Error::Cancelled) } else { Ok(()) }
         };
         let first = || clock.look_first(&look, &|| false);
-        clock.times().took = Duration::ZERO;
         first().unwrap();
         assert_eq!(looks.get(), 0, "it is not due");
         clock.age(Duration::from_secs(61));

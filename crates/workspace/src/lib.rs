@@ -78,7 +78,8 @@ pub use crate::history::{
     UndoBounds, UndoTarget,
 };
 pub use crate::live::{
-    LiveChanges, LiveOptions, LiveState, LiveStatus, LiveTree, ScannedPaths, TextKnowledge,
+    LiveChanges, LiveOptions, LiveState, LiveStatus, LiveTree, ScannedPaths, SweepPosition,
+    TextKnowledge,
 };
 pub use crate::look::{DirectoryNames, LastLink, PathInfo};
 pub use crate::options::{FileLimits, Resolver, WorkspaceOptions};

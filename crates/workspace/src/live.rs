@@ -41,6 +41,7 @@ use self::kept::KeptTerms;
 pub use self::kept::ScannedPaths;
 use self::known::{Halt, KnownTree};
 use self::sighted::TreeLook;
+pub use self::sweeping::SweepPosition;
 use crate::error::Error;
 use crate::file_mark::FileMark;
 use crate::gate::{ListingGate, VisitGate};

@@ -1,14 +1,16 @@
 //! What a native tool learns from language servers: the one that knows a file is found, started if it may be, shown
 //! the texts as they are now, asked, and what it says is held to what the caller may read.
 
+mod watching;
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_language_servers::{ChangedOnDisk, ServerFault, ServerLocation, ServerSpec, WatchedFiles};
+use moss_language_servers::{ServerFault, ServerLocation, ServerSpec, WatchedFiles, WatchedLook};
 use moss_sdk::context::{BoxFuture, Files as _};
 use moss_sdk::editor::{Definitions, Location};
-use moss_sdk::file::{Content, EntryKind, FileSnapshot, ListOptions};
+use moss_sdk::file::{Content, EntryKind, FileSnapshot};
 use moss_sdk::language_server::{LanguageServers, ServerGoal, ServerQuestion, ServerReply};
 use moss_sdk::{RelPath, ToolError};
 use moss_workspace::{Buffers as _, MayRead, Workspace};
@@ -22,8 +24,6 @@ use crate::language_servers::{
 };
 use crate::state::WorkspaceState;
 
-/// Most entries of a project of which a server is notified when they change.
-const WATCHED_MAX: usize = 50_000;
 /// Most texts that a server is shown anew for one question.
 const SHOWN_MAX: usize = 48;
 
@@ -224,12 +224,8 @@ impl CallHost {
         let worded = |fault: ServerFault| server.said(&fault.to_string());
         let failed = |error: ToolError| error.message;
         let mut watched = server.watched.lock().await;
-        let now = self.watched(found).await.map_err(failed)?;
-        let changed = match watched.as_ref() {
-            Some(before) => now.changed_since(before),
-            None => ChangedOnDisk::default(),
-        };
-        *watched = Some(now);
+        let look = self.looked(found, watched.clone()).await.map_err(failed)?;
+        let changed = WatchedFiles::follow(&mut watched, look);
         let paths =
             |all: &[RelPath]| all.iter().map(|path| absolute(files, path)).collect::<Vec<_>>();
         let (created, other, deleted) =
@@ -270,18 +266,16 @@ impl CallHost {
         }
     }
 
-    /// The files of the project in the server's language as they are on the disk.
-    async fn watched(&self, found: &FoundServer) -> Result<WatchedFiles, ToolError> {
+    /// The files of the project in the server's language that may be others than before.
+    async fn looked(
+        &self,
+        found: &FoundServer,
+        before: Option<Arc<WatchedFiles>>,
+    ) -> Result<WatchedLook, ToolError> {
         let reader = self.reader();
         let (spec, project) = (found.spec.clone(), found.project.clone());
-        let list = move || {
-            let options = ListOptions { recursive: true, entries_max: WATCHED_MAX };
-            let keep = |path: &RelPath| reader.lists(path);
-            let cancelled = || reader.is_cancelled();
-            let listing = reader.workspace().list(&project, options, &keep, &cancelled);
-            listing.map(|listing| WatchedFiles::of(listing, &spec))
-        };
-        Ok(self.scope.blocking(list).await??)
+        let look = move || watching::look(&reader, (&spec, &project), before.as_deref());
+        Ok(self.scope.blocking(look).await??)
     }
 
     /// The locations in files that the caller may read; others are counted.

@@ -36,7 +36,7 @@ pub(super) fn search(
         }
         QuestionMeaning::NotWanted | QuestionMeaning::Unknown => None,
     };
-    let gate = RankedGate { name: reader.name(), sees: &mut sees, sees_commits, near };
+    let gate = RankedGate { name: reader.name(), sees: &mut sees, shows: None, sees_commits, near };
     let cancelled = || reader.is_cancelled();
     let found = workspace.search_code(gate, search, &ReadableByAll(workspace), &cancelled)?;
     let ranking = match meaning {
@@ -51,7 +51,13 @@ pub(super) fn search(
 pub(super) fn map(reader: &ReadAccess, beneath: &RelPath) -> Option<CodeMap> {
     let workspace = reader.workspace();
     let mut sees = seeing(reader);
-    let gate = RankedGate { name: reader.name(), sees: &mut sees, sees_commits: false, near: None };
+    let gate = RankedGate {
+        name: reader.name(),
+        sees: &mut sees,
+        shows: None,
+        sees_commits: false,
+        near: None,
+    };
     let cancelled = || reader.is_cancelled();
     workspace.map_code(gate, beneath, &ReadableByAll(workspace), &cancelled)
 }

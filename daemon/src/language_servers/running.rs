@@ -41,7 +41,7 @@ pub(crate) struct RunningServer {
     pub(crate) policy: Arc<Policy>,
     pub(crate) started: Instant,
     /// The files as it knows them from the disk; who holds it brings it up to date.
-    pub(crate) watched: tokio::sync::Mutex<Option<WatchedFiles>>,
+    pub(crate) watched: tokio::sync::Mutex<Option<Arc<WatchedFiles>>>,
     stopper: Stopper,
     said: Arc<SaidText>,
     used: Mutex<Instant>,

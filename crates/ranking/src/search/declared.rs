@@ -32,7 +32,7 @@ impl RankedIndex {
                     let chunk = &segment.chunks[posting.chunk as usize];
                     let text = &segment.texts[chunk.text as usize];
                     let is_it = segment.name(chunk) == Some(name.as_str());
-                    if !is_it || !sees(held, view, chunk) || !(search.wants)(&text.path) {
+                    if !is_it || !sees(held, view, chunk) {
                         continue;
                     }
                     // A long declaration is several chunks: the first has its name.
@@ -57,7 +57,10 @@ impl RankedIndex {
                 let one = (Reverse(shared(one)), one_role, &one.path, one.lines);
                 one.cmp(&(Reverse(shared(other)), other_role, &other.path, other.lines))
             });
-            found.push(of_name.into_iter().map(|(_, hit)| hit).take(search.hits_max).collect());
+            // Only as many are looked at as there is room for: that may take a look at the file.
+            let wanted = of_name.into_iter().map(|(_, hit)| hit);
+            let wanted = wanted.filter(|hit| (search.wants)(&hit.path));
+            found.push(wanted.take(search.hits_max).collect());
         }
         let has_room = |most: usize| {
             found.iter().map(|one| one.len().min(most)).sum::<usize>() <= search.hits_max

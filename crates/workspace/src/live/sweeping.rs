@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::entry::DirectoryNumber;
 use super::sighted::TreeLook;
 use super::store::ROOT;
 use super::{Knowledge, LiveTree};
@@ -11,6 +12,16 @@ use crate::error::Error;
 const STEP_ENTRIES: usize = 1 << 10;
 /// Between two steps those have their turn who wait.
 const STEP_PAUSE: Duration = Duration::from_millis(2);
+
+/// Up to where a sweep has come; at first to nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct SweepPosition(DirectoryNumber);
+
+impl Default for SweepPosition {
+    fn default() -> Self {
+        Self(ROOT)
+    }
+}
 
 // === impl LiveTree ===
 
@@ -22,8 +33,23 @@ impl LiveTree {
     ///
     /// `Cancelled`.
     pub fn sweep(&self, cancelled: &dyn Fn() -> bool) -> Result<(), Error> {
-        let mut next = Some(ROOT);
+        self.sweep_from(&mut SweepPosition::default(), cancelled)
+    }
+
+    /// As [`LiveTree::sweep`], from a position on. After a cancellation that is where the next sweep may resume: what
+    /// is new since then was looked at when it was reported.
+    ///
+    /// # Errors
+    ///
+    /// `Cancelled`.
+    pub fn sweep_from(
+        &self,
+        position: &mut SweepPosition,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Result<(), Error> {
+        let mut next = Some(position.0);
         while let Some(first) = next {
+            position.0 = first;
             if cancelled() {
                 return Err(Error::Cancelled);
             }

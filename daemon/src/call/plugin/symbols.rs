@@ -2,11 +2,11 @@
 //! reading them.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use moss_ranking::CodeGathering;
-use moss_sdk::code_search::{CodeHit, CodeSearch, CodeSearchGoal};
+use moss_sdk::code_search::{CodeHit, CodeSearch, CodeSearchGoal, FileChoice};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 use moss_workspace::MayRead;
 
@@ -43,7 +43,7 @@ pub(super) async fn symbols(
         return Err(ToolError::new(ErrorCode::LimitExceeded, message)
             .hint("look for several names at once"));
     }
-    let reader = GuestReader::new(scope, effects);
+    let reader = Arc::new(GuestReader::new(scope, effects));
     let search = CodeSearch {
         goal: CodeSearchGoal::Declared { names, near: None },
         wants: Arc::new(|_| true),
@@ -60,12 +60,16 @@ pub(super) async fn symbols(
             reader.reads(path, path) == MayRead::Yes
                 && parent.is_none_or(|parent| lists(reader.access(), &parent, &mut listed))
         };
-        let gate =
-            RankedGate { name: reader.name(), sees: &mut sees, sees_commits: false, near: None };
-        if let Some(mut found) = workspace.search_code(gate, &search, &rules, &cancelled)?
+        let gate = RankedGate {
+            name: reader.name(),
+            sees: &mut sees,
+            shows: Some(has_one_name(&reader)),
+            sees_commits: false,
+            near: None,
+        };
+        if let Some(found) = workspace.search_code(gate, &search, &rules, &cancelled)?
             && found.pending == 0
         {
-            found.hits.retain(|hit| reader.has_one_name(&hit.path));
             return Ok::<_, ToolError>(found.hits);
         }
         let mut gathering = CodeGathering::new(&search);
@@ -82,4 +86,15 @@ pub(super) async fn symbols(
         Ok(gathering.answer(&search).hits)
     };
     scope.blocking(find).await?
+}
+
+/// Whether files have one name, each looked at once; after a cancellation none has.
+fn has_one_name(reader: &Arc<GuestReader>) -> FileChoice {
+    let (reader, known) = (Arc::clone(reader), Mutex::new(HashMap::new()));
+    Arc::new(move |path: &RelPath| {
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        *known
+            .entry(path.clone())
+            .or_insert_with(|| !reader.access().is_cancelled() && reader.has_one_name(path))
+    })
 }
