@@ -70,6 +70,7 @@ mod mcp_resources;
 mod metrics;
 mod model_clients;
 mod newcomers;
+mod odd_roots;
 mod paths;
 mod plugin_agreed;
 mod plugin_develop;
