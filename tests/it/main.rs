@@ -66,6 +66,7 @@ mod mcp;
 mod mcp_clients;
 mod mcp_forms;
 mod mcp_http;
+mod mcp_projects;
 mod mcp_resources;
 mod metrics;
 mod model_clients;
