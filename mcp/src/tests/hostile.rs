@@ -189,6 +189,16 @@ async fn nothing_but_the_arguments_of_a_call_is_long() {
 }
 
 #[tokio::test]
+async fn a_client_that_closes_what_it_reads_from_is_gone() {
+    let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
+    let mut input = client.input.take().unwrap();
+    drop(client.output);
+    input.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").await.unwrap();
+    tokio::time::timeout(WAIT_MAX, client.served).await.unwrap().unwrap();
+    drop(input);
+}
+
+#[tokio::test]
 async fn a_client_that_reads_nothing_holds_nothing_up_but_itself() {
     let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
     let mut input = client.input.take().unwrap();
