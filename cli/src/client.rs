@@ -28,7 +28,7 @@ use moss_proto::v1::history_service_client::HistoryServiceClient;
 use moss_proto::v1::policy_service_client::PolicyServiceClient;
 use moss_proto::v1::status_service_client::StatusServiceClient;
 use moss_proto::v1::tool_service_client::ToolServiceClient;
-use moss_workspace::{dirs::Dirs, own::OwnDir};
+use moss_workspace::{dirs::Dirs, name_of_root, own::OwnDir};
 use tonic::metadata::MetadataValue;
 use tonic::{Request, Response, Status};
 
@@ -150,7 +150,7 @@ impl Client {
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             found => found.ok(),
         };
-        let root = setup.workspaces.first().map(|root| root.display().to_string());
+        let root = setup.workspaces.first().map(|root| name_of_root(root));
         let Some(mut client) = Self::connect(&setup.dirs).await? else { return Ok(None) };
         let status = client.status().await?;
         let served = root.filter(|root| status.workspaces.iter().any(|one| one.root == *root));
@@ -378,7 +378,7 @@ fn role_for(approved_digests: &[String]) -> Role {
 }
 
 fn scope(workspace: Option<&Path>) -> String {
-    workspace.map(|root| root.display().to_string()).unwrap_or_default()
+    workspace.map(name_of_root).unwrap_or_default()
 }
 
 fn body<T>(result: Result<Response<T>, Status>) -> Result<T, RequestFailure> {

@@ -14,7 +14,7 @@ use std::path::Path;
 use crate::client::Client;
 use moss_daemon::setup::{self, Setup};
 use moss_daemon::start::{self, StartError};
-use moss_workspace::{Resolver, Workspace, WorkspaceOptions};
+use moss_workspace::{Resolver, Workspace, WorkspaceOptions, name_of_root};
 use rustix::fs::Access;
 use serde::Serialize;
 use serde_json::json;
@@ -95,7 +95,7 @@ async fn daemon(setup: &Setup) -> Check {
             );
         }
     };
-    let root = setup.workspaces[0].display().to_string();
+    let root = name_of_root(&setup.workspaces[0]);
     if status.version != env!("CARGO_PKG_VERSION") {
         let detail = format!("version {} listens on {socket}", status.version);
         return Check::warn("daemon", detail, "restart it with this version");

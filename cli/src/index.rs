@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use moss_live_index::{embeddings, text_index};
 use moss_proto::v1;
+use moss_workspace::name_of_root;
 use serde_json::json;
 
 use super::error::CliError;
@@ -41,7 +42,7 @@ pub(super) async fn run(command: IndexCommand, session: &Session) -> Result<Outc
         IndexCommand::Clear => return clear(session),
         IndexCommand::Status(waiting) => (status_of(session).await?, waiting),
         IndexCommand::Rebuild(waiting) => {
-            let root = session.root()?.display().to_string();
+            let root = name_of_root(&session.root()?);
             let rebuilt =
                 session.with_daemon(async |client| Ok(client.rebuild_index(root).await?));
             (rebuilt.await?, waiting)
@@ -74,7 +75,7 @@ fn is_building(index: &v1::IndexStatus) -> bool {
 
 /// How the index of this workspace is doing, as the daemon that serves it says.
 async fn status_of(session: &Session) -> Result<v1::IndexStatus, CliError> {
-    let root = session.root()?.display().to_string();
+    let root = name_of_root(&session.root()?);
     let status = session.with_daemon(async |client| Ok(client.status().await?)).await?;
     let served = status.workspaces.into_iter().find(|workspace| workspace.root == root);
     let index = served.and_then(|workspace| workspace.index);

@@ -68,7 +68,7 @@ use clap::{Parser, Subcommand};
 use moss_daemon::setup::Setup;
 use moss_grpc::listener::{self, Inherited};
 use moss_plugins::compiling::Compilations;
-use moss_workspace::dirs::Dirs;
+use moss_workspace::{dirs::Dirs, name_of_root};
 
 use self::confirming::Confirm;
 use self::error::CliError;
@@ -359,7 +359,7 @@ impl Session {
     async fn reach(&self, one: bool) -> Result<Option<Client>, CliError> {
         let Some(server) = self.global.remote.server(&self.dirs()?)? else { return Ok(None) };
         let workspace = if one { self.named_root()? } else { None };
-        let workspace = workspace.map(|root| root.display().to_string()).unwrap_or_default();
+        let workspace = workspace.map(|root| name_of_root(&root)).unwrap_or_default();
         Ok(Some(interruptible(async { Ok(Client::reach(server, workspace).await?) }).await?))
     }
 

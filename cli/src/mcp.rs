@@ -30,7 +30,7 @@ const PROJECT_VARIABLES: [&str; 2] = ["CLAUDE_PROJECT_DIR", "WORKSPACE_FOLDER_PA
 ///
 /// The workspace is that of `--workspace`; else the first root that the client names; else
 /// CLAUDE_PROJECT_DIR or WORKSPACE_FOLDER_PATHS; else the project around the current directory. A home
-/// directory and `/` are never taken without `--workspace`.
+/// directory and `/` are never taken, and what has the home directory in it only with `--workspace`.
 #[derive(Debug, clap::Args)]
 pub(super) struct McpArgs {
     /// Tools that the client sees: default, read-only, all, or a set of your config.toml

@@ -13,10 +13,12 @@ const ROOT_MARKS: &[&str] = &[".git", ".moss"];
 
 /// Finds the root above a directory; the directory itself where there is no mark.
 pub(super) fn nearest_root(directory: &Path) -> &Path {
-    directory
-        .ancestors()
-        .find(|ancestor| ROOT_MARKS.iter().any(|mark| ancestor.join(mark).exists()))
-        .unwrap_or(directory)
+    directory.ancestors().find(|ancestor| is_marked(ancestor)).unwrap_or(directory)
+}
+
+/// Whether a directory has a mark of a root.
+pub(super) fn is_marked(directory: &Path) -> bool {
+    ROOT_MARKS.iter().any(|mark| directory.join(mark).exists())
 }
 
 /// The path from the root of an absolute one that a link outside leads beneath the root; none for any

@@ -9,7 +9,7 @@ use moss_daemon::start::Started;
 use moss_grpc::address::{Address, HostPort};
 use moss_grpc::listener::{self, BindError, Guard, Inherited, Socket, SocketLink};
 use moss_grpc::metrics_endpoint;
-use moss_workspace::dirs::Dirs;
+use moss_workspace::{dirs::Dirs, name_of_root};
 use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
@@ -122,7 +122,7 @@ pub(super) async fn run(
         Some(host) => Some(metrics_endpoint::bind(host).await?),
         None => None,
     };
-    let roots: Vec<_> = setup.workspaces.iter().map(|root| root.display().to_string()).collect();
+    let roots: Vec<_> = setup.workspaces.iter().map(|root| name_of_root(root)).collect();
     let workspace = roots.join(", ");
     let started = tokio::task::spawn_blocking(move || moss_daemon::start(&setup))
         .await

@@ -243,7 +243,7 @@ fn switched_off(client: &ClientRow, path: &Path, off: &str) -> CliError {
 
 /// The command for a client: this program, wherever the client is started from.
 fn server(set: Option<&str>, decides_by_form: bool) -> Result<ServerCommand, CliError> {
-    let program = std::env::current_exe()?.display().to_string();
+    let program = as_text(std::env::current_exe()?)?;
     let mut args = vec!["mcp".to_owned()];
     if let Some(set) = set {
         args.extend(["--set".to_owned(), set.to_owned()]);
@@ -252,6 +252,16 @@ fn server(set: Option<&str>, decides_by_form: bool) -> Result<ServerCommand, Cli
         args.push("--elicit".to_owned());
     }
     Ok(ServerCommand { command: program, args, environment: directories_elsewhere() })
+}
+
+/// The path of this program as a file of text has it.
+fn as_text(program: PathBuf) -> Result<String, CliError> {
+    program.into_os_string().into_string().map_err(|program| {
+        let message =
+            format!("the path of this program is not UTF-8: {}", shown(Path::new(&program)));
+        CliError::new(Outcome::Failed, "config_unusable", message)
+            .hint("move moss to a directory whose path is, and run the command there")
+    })
 }
 
 /// Variables that say where moss's files are, where they are not where they are without: a client may start
@@ -360,7 +370,18 @@ fn unusable(error: moss_workspace::Error) -> CliError {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
     use super::*;
+
+    #[test]
+    fn a_program_whose_path_no_configuration_can_have_is_refused() {
+        let path = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(bytes));
+        assert_eq!(as_text(path("/ö/moss".as_bytes())).unwrap(), "/ö/moss");
+        let refused = as_text(path(b"/\xff/moss")).unwrap_err().error;
+        assert!(refused.message.contains("is not UTF-8") && refused.hint.is_some(), "{refused:?}");
+    }
 
     #[test]
     fn a_line_that_nobody_reads_is_cut_and_says_how_long_it_is() {

@@ -148,7 +148,7 @@ impl Daemon {
         };
         let workspaces: BTreeMap<_, _> = workspaces
             .into_iter()
-            .map(|workspace| (workspace.files.root().to_owned(), Arc::new(workspace)))
+            .map(|workspace| (PathBuf::from(workspace.name()), Arc::new(workspace)))
             .collect();
         let installed = workspaces.values().map(|workspace| Arc::clone(&workspace.installed));
         let plugins = Environment::new(
@@ -189,7 +189,7 @@ impl Daemon {
         })
     }
 
-    /// Finds a workspace by its root directory; the only one where none is named.
+    /// Finds a workspace by its name, which is its root directory; the only one where none is named.
     ///
     /// # Errors
     ///

@@ -12,11 +12,19 @@ use crate::server::McpConnection;
 use crate::set::ToolSet;
 use crate::{clarify, find_tools, following, line, listing, reply};
 
+/// How a call ends that did not run: a result that a model can correct itself from, or an error of the protocol.
+pub(crate) fn of_fault(fault: CallFault) -> Result<CallToolResponse, ErrorData> {
+    match fault.is_of_protocol() {
+        true => Err(ErrorData::invalid_params(fault.to_string(), None)),
+        false => Ok(reply::of_fault(&fault).into()),
+    }
+}
+
 // === impl McpConnection ===
 
 impl McpConnection {
-    /// Calls a tool. What the client can do something about is a result; that no tool has the name is an
-    /// error.
+    /// Calls a tool. What a model can do something about is a result; that no tool has the name, or that the client
+    /// brings a state of another call, is an error.
     pub(crate) async fn call(
         &self,
         request: CallToolRequestParams,
@@ -24,17 +32,12 @@ impl McpConnection {
     ) -> Result<CallToolResponse, ErrorData> {
         let arguments_json = line::arguments_json(&request, &context.extensions)?;
         let ended = self.attempt(&request, arguments_json, context).await;
-        match ended {
-            Ok(result) => Ok(result),
-            Err(fault) if fault.is_unknown_tool() => {
-                let fault = match fault.hint.is_empty() {
-                    true => fault.hint(self.options.set.names_hint()),
-                    false => fault,
-                };
-                Err(ErrorData::invalid_params(fault.to_string(), None))
-            }
-            Err(fault) => Ok(reply::of_fault(&fault).into()),
-        }
+        ended.or_else(|fault| {
+            of_fault(match fault.is_unknown_tool() && fault.hint.is_empty() {
+                true => fault.hint(self.options.set.names_hint()),
+                false => fault,
+            })
+        })
     }
 
     async fn attempt(
@@ -89,7 +92,7 @@ impl McpConnection {
     ) -> Result<CallToolResponse, CallFault> {
         let (options, seal) = (&self.options, &self.options.seal);
         let asked = call.clone();
-        let named = [options.set.name(), &asked.session_id, &asked.name, &asked.arguments_json];
+        let named = options.call_name(&asked.name, &asked.arguments_json);
         let is_question = asked.name == clarify::TOOL;
         let question = is_question.then(|| clarify::question(&asked.arguments_json)).flatten();
         let round = match question {

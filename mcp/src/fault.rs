@@ -33,6 +33,8 @@ pub struct QuestionShown {
 
 /// The code of an effect that nobody decided about.
 pub(crate) const CONFIRMATION_REQUIRED: &str = "confirmation_required";
+/// The code of a state that was not made for the request that brings it.
+pub(crate) const STATE_INVALID: &str = "request_state_invalid";
 /// The code of a name that no tool has.
 const TOOL_UNKNOWN: &str = "tool_unknown";
 
@@ -60,6 +62,11 @@ impl CallFault {
     /// Whether no tool has the name of the call.
     pub(crate) fn is_unknown_tool(&self) -> bool {
         self.code == TOOL_UNKNOWN
+    }
+
+    /// Whether the client is at fault, and not who made the arguments: an error of the protocol.
+    pub(crate) fn is_of_protocol(&self) -> bool {
+        self.is_unknown_tool() || self.code == STATE_INVALID
     }
 }
 

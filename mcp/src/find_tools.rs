@@ -21,6 +21,8 @@ pub(crate) const NAME: &str = "find_tools";
 const SHOWN_CHARS_MAX: usize = 100;
 /// Most tools that one search returns.
 const FOUND_MAX: usize = 50;
+/// What a call of it may give.
+const GIVE: &str = "give query, or name, or name and arguments";
 /// What to do where a query finds little.
 const OF_ALL: &str = "without `query` all are returned that tools/list does not have";
 
@@ -92,7 +94,7 @@ pub(crate) fn found(
 ) -> Result<FoundTools, CallFault> {
     let invalid = |message: String| CallFault::new("arguments_invalid", message);
     let given: BTreeMap<String, &RawValue> = serde_json::from_str(arguments_json)
-        .map_err(|error| invalid(format!("the arguments are not an object: {error}")))?;
+        .map_err(|error| invalid(format!("the arguments are not an object: {error}; {GIVE}")))?;
     let (mut query, mut name, mut arguments) = (None, None, None);
     for (key, value) in given {
         let text = || {
@@ -108,10 +110,7 @@ pub(crate) fn found(
                 _ => return Err(invalid("/arguments: expected an object".to_owned())),
             },
             other => {
-                return Err(invalid(format!(
-                    "there is no parameter `{}`: give query, or name, or name and arguments",
-                    shown(other)
-                )));
+                return Err(invalid(format!("there is no parameter `{}`: {GIVE}", shown(other))));
             }
         }
     }

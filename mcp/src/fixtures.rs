@@ -6,7 +6,6 @@
 
 use std::borrow::Cow;
 use std::fmt;
-use std::io;
 use std::sync::Arc;
 
 use moss_sdk::context::BoxFuture;
@@ -15,17 +14,17 @@ use rmcp::model::{
     CacheScope, CallToolRequestParams, CallToolResponse, CallToolResult, CompleteRequestParams,
     CompleteResult, CreateMessageRequestParams, CustomRequest, CustomResult, DiscoverResult,
     ElicitRequestParams, ErrorCode, ErrorData, GetPromptRequestParams, GetPromptResponse,
-    GetPromptResult, InputRequiredResult, ListPromptsResult, ListResourceTemplatesResult,
-    ListResourcesResult, ListToolsResult, LoggingMessageNotificationParam, PaginatedRequestParams,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    ServerConfig, SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter,
-    UnsubscribeRequestParams,
+    GetPromptResult, InputRequiredResult, InputResponses, ListPromptsResult,
+    ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
+    LoggingMessageNotificationParam, PaginatedRequestParams, ProtocolVersion,
+    ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult, ServerConfig,
+    SetLevelRequestParams, SubscribeRequestParams, SubscriptionFilter, UnsubscribeRequestParams,
 };
 use rmcp::service::{NotificationContext, Peer, RequestContext, RoleServer, SubscriptionContext};
-use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::seal::{AskedEffects, StateSeal};
+use crate::rounds::InputBrought;
+use crate::scripted_rounds::{ScriptedError, ScriptedRounds, read};
 use crate::server::McpServer;
 use crate::{line, revisions};
 
@@ -38,12 +37,9 @@ pub trait ProtocolScript: fmt::Debug + Send + Sync {
     ) -> BoxFuture<'a, Option<Result<Value, ScriptedError>>>;
 }
 
-/// A script, and the seal of the states that it hands out.
+/// A script that responds in place of the server.
 #[derive(Debug)]
-pub struct ProtocolFixtures {
-    script: Box<dyn ProtocolScript>,
-    seal: StateSeal,
-}
+pub struct ProtocolFixtures(Box<dyn ProtocolScript>);
 
 /// A request that a script may respond to.
 #[derive(Debug)]
@@ -56,24 +52,14 @@ pub struct ScriptedRequest<'a> {
     pub meta: Value,
     /// The client that sent it, for questions back and notifications.
     pub client: ScriptedClient<'a>,
+    /// How far it has come, where its response asks for something first.
+    pub rounds: ScriptedRounds<'a>,
 }
 
 /// Who sent a request, to be asked and notified.
 #[derive(Debug, Clone, Copy)]
 pub struct ScriptedClient<'a> {
     peer: &'a Peer<RoleServer>,
-    seal: &'a StateSeal,
-}
-
-/// An error of the protocol.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ScriptedError {
-    /// The code, such as -32602.
-    pub code: i32,
-    /// What is wrong, as the error of the protocol says it.
-    pub message: String,
-    /// What the protocol wants beside it.
-    pub data: Option<Value>,
 }
 
 /// The server with a script before it.
@@ -81,11 +67,6 @@ pub struct ScriptedError {
 pub(crate) struct ScriptedServer {
     server: McpServer,
     fixtures: Option<Arc<ProtocolFixtures>>,
-}
-
-fn read<T: DeserializeOwned>(answer: Value) -> Result<T, ErrorData> {
-    serde_json::from_value(answer)
-        .map_err(|error| ErrorData::internal_error(format!("the script: {error}"), None))
 }
 
 /// Says of a response that it is whole, unless it asks for something: older revisions leave that out.
@@ -116,12 +97,8 @@ fn check_is_legacy(method: &str, context: &RequestContext<RoleServer>) -> Result
 
 impl ProtocolFixtures {
     /// Makes fixtures of a script.
-    ///
-    /// # Errors
-    ///
-    /// Where the system has no random bytes for the seal.
-    pub fn new(script: impl ProtocolScript + 'static) -> io::Result<Self> {
-        Ok(Self { script: Box::new(script), seal: StateSeal::new()? })
+    pub fn new(script: impl ProtocolScript + 'static) -> Self {
+        Self(Box::new(script))
     }
 }
 
@@ -161,18 +138,6 @@ impl ScriptedClient<'_> {
         // A client that is gone is noticed by its transport.
         let _ = self.peer.notify_logging_message(params).await;
     }
-
-    /// Seals a state for a request that is named so.
-    pub fn sealed(self, state: &str, named: &str) -> Option<String> {
-        let asked = AskedEffects { digests: vec![state.to_owned()], offers_session: false };
-        self.seal.seal(&asked, &[named])
-    }
-
-    /// Opens a state that was sealed for a request that is named so, once.
-    pub fn opened(self, state: &str, named: &str) -> Option<String> {
-        let states = self.seal.open(state, &[named]).ok()?.digests;
-        states.into_iter().next()
-    }
 }
 
 // === impl ScriptedServer ===
@@ -189,9 +154,17 @@ impl ScriptedServer {
         context: &RequestContext<RoleServer>,
     ) -> Result<Option<Value>, ErrorData> {
         let Some(fixtures) = &self.fixtures else { return Ok(None) };
-        let client = ScriptedClient { peer: &context.peer, seal: &fixtures.seal };
-        let request = ScriptedRequest { method, params, meta: json!(context.meta), client };
-        let answer = fixtures.script.answer(request).await.transpose();
+        let options = self.server.options();
+        let name = params["name"].as_str().unwrap_or_default().to_owned();
+        let arguments = params["arguments"].to_string();
+        let named = [&[method][..], &options.call_name(&name, &arguments)[..]].concat();
+        let state = params["requestState"].as_str().map(ToOwned::to_owned);
+        let responses = read::<Option<InputResponses>>(params["inputResponses"].clone())?;
+        let brought = InputBrought { state: state.as_deref(), responses: responses.as_ref() };
+        let rounds = ScriptedRounds::new(brought, &options.seal, &named);
+        let client = ScriptedClient { peer: &context.peer };
+        let request = ScriptedRequest { method, params, meta: json!(context.meta), client, rounds };
+        let answer = fixtures.0.answer(request).await.transpose();
         answer
             .map(|answer| answer.map(complete))
             .map_err(|error| ErrorData::new(ErrorCode(error.code), error.message, error.data))

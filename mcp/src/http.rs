@@ -49,7 +49,7 @@ use crate::lines::LINE_BYTES_MAX;
 use crate::server::{McpOptions, McpServer};
 use crate::set::ToolSet;
 
-/// The header that names one of several workspaces by its root directory.
+/// The header that names one of several workspaces.
 const WORKSPACE_HEADER: &str = "Moss-Workspace";
 /// The path of the default set; other sets are beneath it.
 const PATH: &str = "/mcp";
@@ -299,7 +299,10 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
 fn workspace(headers: &HeaderMap) -> Result<Option<&str>, HttpRefusal> {
     let named = headers.get(WORKSPACE_HEADER).map(|root| std::str::from_utf8(root.as_bytes()));
     let not_a_path = |error: std::str::Utf8Error| {
-        let message = format!("{WORKSPACE_HEADER} is no path: {error}");
+        let message = format!(
+            "{WORKSPACE_HEADER} is not UTF-8: {error}; name the workspace as `moss status` shows it, or send no such \
+             header for the first one"
+        );
         HttpRefusal::new(StatusCode::BAD_REQUEST, message)
     };
     named.transpose().map_err(not_a_path)

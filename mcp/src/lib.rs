@@ -33,6 +33,8 @@ mod result_line;
 mod revisions;
 mod roots;
 mod rounds;
+#[cfg(feature = "fixtures")]
+mod scripted_rounds;
 mod seal;
 mod server;
 mod set;
@@ -48,11 +50,11 @@ pub use self::backend::{
 };
 pub use self::fault::{CallFault, QuestionShown};
 #[cfg(feature = "fixtures")]
-pub use self::fixtures::{
-    ProtocolFixtures, ProtocolScript, ScriptedClient, ScriptedError, ScriptedRequest,
-};
+pub use self::fixtures::{ProtocolFixtures, ProtocolScript, ScriptedClient, ScriptedRequest};
 pub use self::form::{ClientForm, FORM_BYTES_MAX, FORM_CLOSED, FormReply};
 pub use self::http::{HttpCaller, HttpDoor, HttpFront, NotAdmitted, ReachableNames};
+#[cfg(feature = "fixtures")]
+pub use self::scripted_rounds::{ScriptedError, ScriptedRound, ScriptedRounds};
 pub use self::server::{McpOptions, McpServer};
 pub use self::set::ToolSet;
 pub use self::stdio::serve_lines;

@@ -108,7 +108,10 @@ pub(crate) fn read(line: &[u8], lifecycle: &mut Lifecycle) -> ReadLine {
 
 fn message(line: &[u8], lifecycle: &mut Lifecycle) -> Result<ReadLine, Refusal> {
     let text = std::str::from_utf8(line).map_err(|error| {
-        let message = format!("the message is not UTF-8: byte {} is not", error.valid_up_to());
+        let message = format!(
+            "the message is not UTF-8 at byte {}: write it in UTF-8, or with escapes (`\\u00e4`)",
+            error.valid_up_to()
+        );
         Refusal::new(ErrorCode::PARSE_ERROR, message)
     })?;
     if text.starts_with('[') {
@@ -119,14 +122,7 @@ fn message(line: &[u8], lifecycle: &mut Lifecycle) -> Result<ReadLine, Refusal> 
         );
         return Err(Refusal::new(ErrorCode::INVALID_REQUEST, message));
     }
-    let parts: MessageParts<'_> = serde_json::from_str(text).map_err(|error| {
-        if error.is_data() {
-            // It may repeat what came, which may be long.
-            let message = format!("not a JSON-RPC message: {}", quoted(&error.to_string()));
-            return Refusal::new(ErrorCode::INVALID_REQUEST, message);
-        }
-        Refusal::new(ErrorCode::PARSE_ERROR, format!("the message is not JSON: {error}"))
-    })?;
+    let parts: MessageParts<'_> = serde_json::from_str(text).map_err(|error| no_message(&error))?;
     let params = parts.params.map(|raw| serde_json::from_str::<ParamMembers<'_>>(raw.get()));
     if let Some(message) = too_long(text, parts.method.as_deref(), params.as_ref()) {
         return unread(&parts, message);
@@ -139,7 +135,7 @@ fn message(line: &[u8], lifecycle: &mut Lifecycle) -> Result<ReadLine, Refusal> 
     }
     let Some(method) = parts.method.as_deref() else {
         if parts.result.is_none() && parts.error.is_none() {
-            let message = "a message has a `method`, a `result` or an `error`".to_owned();
+            let message = "a message needs a `method`, a `result` or an `error`".to_owned();
             return Err(refuse(ErrorCode::INVALID_REQUEST, message));
         }
         if !lifecycle.has_begun {
@@ -161,9 +157,10 @@ fn message(line: &[u8], lifecycle: &mut Lifecycle) -> Result<ReadLine, Refusal> 
         "initialize" => initialize(text, parts.params).inspect(|_| lifecycle.is_initialized = true),
         "tools/call" => tools_call(id, &params),
         // To rmcp a cursor that is no text is absent.
-        list if list.ends_with("/list") && !params.has_text_or_nothing("cursor") => {
-            Err(format!("`params` of {}: `cursor` must be a text", quoted(list)))
-        }
+        list if list.ends_with("/list") && !params.has_text_or_nothing("cursor") => Err(format!(
+            "`params` of {}: `cursor` must be a text, the `nextCursor` of the page before",
+            quoted(list)
+        )),
         _ => serde_json::from_str(text).map_err(|error| unreadable(method, &error)),
     };
     let read = read.map_err(|message| refuse(ErrorCode::INVALID_PARAMS, message))?;
@@ -172,6 +169,20 @@ fn message(line: &[u8], lifecycle: &mut Lifecycle) -> Result<ReadLine, Refusal> 
     let begins = method == "initialize" || revision == Revision::Complete;
     lifecycle.has_begun |= begins && !PROBES.contains(&method);
     Ok(ReadLine::message(read))
+}
+
+/// Says why a text is no message.
+fn no_message(error: &serde_json::Error) -> Refusal {
+    if !error.is_data() {
+        let message = format!("the message is not JSON: {error}; send one whole message");
+        return Refusal::new(ErrorCode::PARSE_ERROR, message);
+    }
+    // It may repeat what came, which may be long.
+    let message = format!(
+        "not a JSON-RPC message: {}; a request is an object with `jsonrpc`, `id`, `method` and `params`",
+        quoted(&error.to_string())
+    );
+    Refusal::new(ErrorCode::INVALID_REQUEST, message)
 }
 
 /// What becomes of a message that is not read: a response is one that never came.
@@ -198,7 +209,7 @@ fn too_long(
     (bytes > MESSAGE_BYTES_MAX).then(|| {
         format!(
             "the message has {bytes} bytes beside the `arguments` of a call: {MESSAGE_BYTES_MAX} \
-             are the most"
+             are the most, so send less in its other members"
         )
     })
 }
@@ -208,7 +219,10 @@ fn id(raw: &RawValue) -> Result<RequestId, Refusal> {
     id.filter(|id| !matches!(id, RequestId::String(text) if text.len() > ID_BYTES_MAX)).ok_or_else(
         || {
             let message =
-                format!("`id` must be a whole number or a text of at most {ID_BYTES_MAX} bytes");
+                format!(
+                "`id` must be a whole number of at most {}, or a text of at most {ID_BYTES_MAX} bytes",
+                i64::MAX
+            );
             Refusal::new(ErrorCode::INVALID_REQUEST, message)
         },
     )
@@ -244,7 +258,10 @@ fn initialize(text: &str, params: Option<&RawValue>) -> Result<ClientJsonRpcMess
 fn tools_call(id: &RequestId, params: &ParamMembers<'_>) -> Result<ClientJsonRpcMessage, String> {
     let is_text = |raw: &RawValue| raw.get().starts_with('"');
     if !params.get("name").is_some_and(is_text) {
-        return Err("`params` of tools/call: `name` must be the name of a tool".to_owned());
+        return Err(
+            "`params` of tools/call: `name` must be the name of a tool, as tools/list has it"
+                .to_owned(),
+        );
     }
     let arguments = match params.get("arguments").map(RawValue::get) {
         None | Some("null") => "{}",
@@ -337,7 +354,8 @@ impl Lifecycle {
         match method {
             _ if self.is_known_elsewhere => Ok(()),
             "initialize" if self.is_initialized => {
-                Err("this connection is initialized already: a connection is one session"
+                Err("this connection is initialized already, and is one session: use it, or start another \
+                     `moss mcp`"
                     .to_owned())
             }
             "initialize" if self.has_begun => Err(format!(

@@ -104,11 +104,17 @@ impl<W: AsyncWrite + Send + Unpin + 'static> Transport<RoleServer> for LineTrans
         // At once where the client has room for it, and not in the task that this becomes: who waits there
         // is polled again anyway.
         let now = written.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        let reader = self.reader.abort_handle();
         async move {
-            match now {
+            let written = match now {
                 Poll::Ready(written) => written,
                 Poll::Pending => written.await,
+            };
+            // Nobody reads what is written any more: that ends the connection, as the end of the input does.
+            if written.is_err() {
+                reader.abort();
             }
+            written
         }
     }
 

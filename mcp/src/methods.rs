@@ -36,7 +36,10 @@ pub(crate) struct NamedMethods<H>(pub(crate) H);
 /// Says why a request that rmcp has no type for is not served.
 pub(crate) fn refused(method: &str, revision: Option<&ProtocolVersion>) -> ErrorData {
     if METHODS.contains(&method) {
-        let message = format!("`params` of {method} are not as the protocol has them");
+        let message = format!(
+            "`params` of {method} are not as the protocol has them: it takes {}",
+            members(method)
+        );
         return ErrorData::new(ErrorCode::INVALID_PARAMS, message, None);
     }
     let is_newest = revision.is_some_and(revisions::has_hints);
@@ -48,6 +51,20 @@ pub(crate) fn refused(method: &str, revision: Option<&ProtocolVersion>) -> Error
         _ => unknown(method, is_newest),
     };
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, message, None)
+}
+
+/// What a request takes, as far as a client leaves it out or gets it wrong.
+fn members(method: &str) -> &'static str {
+    match method {
+        "tools/call" => "`name`, a text, and `arguments`, an object",
+        "resources/read" => "`uri`, a text",
+        "prompts/get" => "`name`, a text, and `arguments`, an object of texts",
+        "completion/complete" => {
+            "`ref`, an object with `type` and `name` or `uri`, and `argument`, an object with the texts `name` and \
+             `value`"
+        }
+        _ => "`cursor`, a text, or nothing",
+    }
 }
 
 fn unknown(method: &str, is_newest: bool) -> String {

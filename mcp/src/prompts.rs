@@ -49,7 +49,8 @@ pub(crate) fn tool(
     let arguments = request.arguments.as_ref();
     let name = arguments.and_then(|arguments| arguments.get(NAME)?.as_str());
     let name = name.ok_or_else(|| {
-        ErrorData::invalid_params(format!("`{NAME}` is missing: the name of a tool"), None)
+        let message = format!("`arguments` of {TOOL} have no `{NAME}`: give the name of a tool");
+        ErrorData::invalid_params(message, None)
     })?;
     let tool = tools.iter().find(|tool| tool.name == name).ok_or_else(|| {
         let known: Vec<&str> = tools.iter().map(|tool| &*tool.name).collect();

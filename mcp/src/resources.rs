@@ -180,7 +180,12 @@ pub(crate) fn argument(template: &str) -> Result<&'static str, ErrorData> {
     match template {
         FILE_TEMPLATE => Ok("path"),
         HISTORY_TEMPLATE => Ok("number"),
-        _ => Err(ErrorData::invalid_params("there is no such template of URIs", None)),
+        _ => {
+            let message = format!(
+                "there is no such template of URIs: there are {FILE_TEMPLATE} and {HISTORY_TEMPLATE}"
+            );
+            Err(ErrorData::invalid_params(message, None))
+        }
     }
 }
 

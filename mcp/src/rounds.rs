@@ -3,12 +3,12 @@
 
 use rmcp::model::{
     CallToolRequestParams, ElicitRequest, ElicitResult, InputRequest, InputRequests,
-    InputRequiredResult,
+    InputRequiredResult, InputResponses,
 };
 use rmcp::service::{RequestContext, RoleServer};
 
 use crate::backend::{ApprovedEffects, DeniedEffect};
-use crate::fault::{CONFIRMATION_REQUIRED, CallFault};
+use crate::fault::{CONFIRMATION_REQUIRED, CallFault, STATE_INVALID};
 use crate::form::{ClientForm, FORM_CLOSED, FormOutcome, FormReply};
 use crate::seal::{AskedEffects, BrokenSeal, StateSeal};
 
@@ -41,6 +41,64 @@ pub(crate) enum QuestionRound {
     Replied(Option<String>),
 }
 
+/// What a request comes with that an earlier response asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct InputBrought<'a> {
+    pub(crate) state: Option<&'a str>,
+    pub(crate) responses: Option<&'a InputResponses>,
+}
+
+/// What is made of it.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum InputTaken<T> {
+    /// Nothing was asked for.
+    Unasked,
+    /// It is missing, or cannot be read: it is asked for anew, and the same state takes another response.
+    Unread(AskedEffects),
+    /// It was read, which used the state up.
+    Read(AskedEffects, T),
+}
+
+// === impl InputBrought ===
+
+impl<'a> InputBrought<'a> {
+    fn by(request: &'a CallToolRequestParams) -> Self {
+        let (state, responses) =
+            (request.request_state.as_deref(), request.input_responses.as_ref());
+        Self { state, responses }
+    }
+
+    /// Takes what comes along; `read` reads the responses. `call` names the request exactly.
+    ///
+    /// # Errors
+    ///
+    /// Where the state is not one that was made for it.
+    pub(crate) fn take<T>(
+        self,
+        seal: &StateSeal,
+        call: &[&str],
+        read: impl FnOnce(&AskedEffects, &InputResponses) -> Option<T>,
+    ) -> Result<InputTaken<T>, CallFault> {
+        let Some(state) = self.state else { return Ok(InputTaken::Unasked) };
+        let asked = seal.look(state, call).map_err(broken)?;
+        let Some(taken) = self.responses.and_then(|responses| read(&asked, responses)) else {
+            return Ok(InputTaken::Unread(asked));
+        };
+        seal.open(state, call).map_err(broken)?;
+        Ok(InputTaken::Read(asked, taken))
+    }
+}
+
+/// Makes the result that asks for something; `call` names the request exactly. None where its state cannot be sealed.
+pub(crate) fn required(
+    requests: InputRequests,
+    asked: &AskedEffects,
+    seal: &StateSeal,
+    call: &[&str],
+) -> Option<InputRequiredResult> {
+    Some(InputRequiredResult::new(Some(requests), Some(seal.seal(asked, call)?)))
+}
+
 /// Whether the client of a request that stands by itself shows forms.
 pub(crate) fn has_forms(context: &RequestContext<RoleServer>) -> bool {
     let capabilities = context.meta.protocol_version().and(context.meta.client_capabilities());
@@ -59,31 +117,31 @@ pub(crate) fn read(
     seal: &StateSeal,
     call: &[&str],
 ) -> Result<CallRound, CallFault> {
-    let Some(state) = &request.request_state else {
-        return Ok(CallRound::Approved(ApprovedEffects::default()));
-    };
     let call = [call, &[DECISION]].concat();
-    let AskedEffects { mut digests, offers_session } = seal.look(state, &call).map_err(broken)?;
-    let session_rule = offers_session.then(String::new);
-    let form = ClientForm::Decision { text: String::new(), session_rule };
-    let outcome = response(request, DECISION, &form);
-    if outcome == FormOutcome::Unread {
-        digests.pop();
-        return Ok(CallRound::Approved(ApprovedEffects { digests, for_session: false }));
-    }
-    seal.open(state, &call).map_err(broken)?;
+    let read = |asked: &AskedEffects, responses: &InputResponses| {
+        let session_rule = asked.offers_session.then(String::new);
+        let form = ClientForm::Decision { text: String::new(), session_rule };
+        outcome(responses, DECISION, &form)
+    };
     let approved =
         |digests, for_session| CallRound::Approved(ApprovedEffects { digests, for_session });
-    Ok(match outcome {
-        FormOutcome::Replied(FormReply::AllowOnce) => approved(digests, false),
-        FormOutcome::Replied(FormReply::AllowSession) => approved(digests, true),
-        FormOutcome::Replied(FormReply::Deny(reason)) => {
-            let digest = digests.pop().unwrap_or_default();
-            CallRound::Denied(DeniedEffect { digest, reason })
+    Ok(match InputBrought::by(request).take(seal, &call, read)? {
+        InputTaken::Unasked => approved(Vec::new(), false),
+        InputTaken::Unread(AskedEffects { mut digests, .. }) => {
+            digests.pop();
+            approved(digests, false)
         }
-        FormOutcome::Replied(FormReply::Said(_)) | FormOutcome::Closed | FormOutcome::Unread => {
-            CallRound::Undecided
-        }
+        InputTaken::Read(AskedEffects { mut digests, .. }, outcome) => match outcome {
+            FormOutcome::Replied(FormReply::AllowOnce) => approved(digests, false),
+            FormOutcome::Replied(FormReply::AllowSession) => approved(digests, true),
+            FormOutcome::Replied(FormReply::Deny(reason)) => {
+                let digest = digests.pop().unwrap_or_default();
+                CallRound::Denied(DeniedEffect { digest, reason })
+            }
+            FormOutcome::Replied(FormReply::Said(_))
+            | FormOutcome::Closed
+            | FormOutcome::Unread => CallRound::Undecided,
+        },
     })
 }
 
@@ -100,8 +158,8 @@ pub(crate) fn ask(
     let mut digests = approved.digests;
     digests.push(question.digest.clone());
     let asked = AskedEffects { digests, offers_session: session_rule.is_some() };
-    let state = seal.seal(&asked, &[call, &[DECISION]].concat())?;
-    with_form(DECISION, &ClientForm::Decision { text, session_rule }, state)
+    let form = only(DECISION, &ClientForm::Decision { text, session_rule })?;
+    required(form, &asked, seal, &[call, &[DECISION]].concat())
 }
 
 /// Makes the result that puts a question of a tool to the person.
@@ -111,7 +169,7 @@ pub(crate) fn put(
     call: &[&str],
 ) -> Option<InputRequiredResult> {
     let none = AskedEffects { digests: vec![NO_DIGEST.to_owned()], offers_session: false };
-    with_form(ANSWER, question, seal.seal(&none, &[call, &[ANSWER]].concat())?)
+    required(only(ANSWER, question)?, &none, seal, &[call, &[ANSWER]].concat())
 }
 
 /// Reads what the person says to the question of a call, where it was put. Only a response uses the state up.
@@ -125,45 +183,41 @@ pub(crate) fn answer(
     seal: &StateSeal,
     call: &[&str],
 ) -> Result<QuestionRound, CallFault> {
-    let Some(state) = &request.request_state else { return Ok(QuestionRound::Unasked) };
-    let call = [call, &[ANSWER]].concat();
-    let outcome = response(request, ANSWER, question);
-    if outcome == FormOutcome::Unread {
+    let (call, brought) = ([call, &[ANSWER]].concat(), InputBrought::by(request));
+    let read = |responses: &InputResponses| outcome(responses, ANSWER, question);
+    match brought.take(seal, &call, |_, responses| read(responses)) {
+        Ok(InputTaken::Unasked) => Ok(QuestionRound::Unasked),
+        Ok(InputTaken::Unread(_)) => Ok(QuestionRound::Unread),
+        Ok(InputTaken::Read(_, FormOutcome::Replied(FormReply::Said(said)))) => {
+            Ok(QuestionRound::Replied(Some(said)))
+        }
+        Ok(InputTaken::Read(..)) => Ok(QuestionRound::Replied(None)),
         // Another form of the same call may have been shown.
-        return Ok(match seal.look(state, &call) {
-            Ok(_) => QuestionRound::Unread,
-            Err(_) => QuestionRound::Unasked,
-        });
+        Err(_) if brought.responses.and_then(read).is_none() => Ok(QuestionRound::Unasked),
+        Err(fault) => Err(fault),
     }
-    seal.open(state, &call).map_err(broken)?;
-    Ok(QuestionRound::Replied(match outcome {
-        FormOutcome::Replied(FormReply::Said(said)) => Some(said),
-        _ => None,
-    }))
 }
 
-fn with_form(name: &str, form: &ClientForm, state: String) -> Option<InputRequiredResult> {
+/// A form as all that is asked for.
+fn only(name: &str, form: &ClientForm) -> Option<InputRequests> {
     let request = InputRequest::Elicitation(ElicitRequest::new(form.request()?));
-    let requests = InputRequests::from([(name.to_owned(), request)]);
-    Some(InputRequiredResult::new(Some(requests), Some(state)))
+    Some(InputRequests::from([(name.to_owned(), request)]))
 }
 
-/// What came back from a form; one that is missing is as one that cannot be read.
-fn response(request: &CallToolRequestParams, name: &str, form: &ClientForm) -> FormOutcome {
-    let response = request.input_responses.as_ref().and_then(|responses| responses.get(name));
-    let result = response.and_then(|response| serde_json::from_value(response.clone()).ok());
-    result.map_or(FormOutcome::Unread, |result: ElicitResult| form.outcome(&result))
+/// What came back from a form; none where it is missing, or nothing that the form offers.
+fn outcome(responses: &InputResponses, name: &str, form: &ClientForm) -> Option<FormOutcome> {
+    let result: ElicitResult = serde_json::from_value(responses.get(name)?.clone()).ok()?;
+    Some(form.outcome(&result)).filter(|outcome| *outcome != FormOutcome::Unread)
 }
 
+/// A state that is not ours is no matter of the model: the client is refused with an error of the protocol. One that
+/// came too late is, as the call can be made anew.
 fn broken(seal: BrokenSeal) -> CallFault {
-    match seal {
-        BrokenSeal::Foreign => refused("is not one that was made for this call"),
-        BrokenSeal::Spent => refused("is too old, or was used before"),
-    }
-}
-
-fn refused(why: &str) -> CallFault {
-    CallFault::new("request_state_invalid", format!("`requestState` {why}"))
+    let (code, why) = match seal {
+        BrokenSeal::Foreign => (STATE_INVALID, "is not one that was made for this call"),
+        BrokenSeal::Spent => ("request_state_expired", "is too old, or was used before"),
+    };
+    CallFault::new(code, format!("`requestState` {why}"))
         .hint("send the call without `requestState` and `inputResponses`: it asks anew")
 }
 

@@ -86,6 +86,11 @@ impl McpOptions {
         Self { set, session_id, decides_by_form: false, form_wait: FORM_WAIT_MAX, seal }
     }
 
+    /// What names a call exactly, as far as a state is for it alone.
+    pub(crate) fn call_name<'a>(&'a self, tool: &'a str, arguments_json: &'a str) -> [&'a str; 4] {
+        [self.set.name(), &self.session_id, tool, arguments_json]
+    }
+
     /// Lets forms of the client decide about effects, because the person wants that of this client.
     #[must_use]
     pub fn deciding_by_form(self, decides_by_form: bool) -> Self {
@@ -109,6 +114,12 @@ impl McpServer {
         let (backend, is_open) = (OnceCell::new(), watch::Sender::new(false));
         let connection = McpConnection { opener, backend, is_open, options, stop };
         Self { shared: Arc::new(connection), _stops: stops }
+    }
+
+    /// What the connection is served with.
+    #[cfg(feature = "fixtures")]
+    pub(crate) fn options(&self) -> &McpOptions {
+        &self.shared.options
     }
 
     /// Ends what the server does by itself, once it is cancelled.

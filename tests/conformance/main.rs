@@ -67,7 +67,7 @@ fn run(revision: &str, port: u16, directory: &Path) -> bool {
 
 async fn serve(listener: TcpListener) {
     let front = HttpFront::new(ReachableNames::new([]), CancellationToken::new());
-    let fixtures = ProtocolFixtures::new(SuiteScript).expect("the system has random bytes");
+    let fixtures = ProtocolFixtures::new(SuiteScript);
     let door = Arc::new(OpenDoor { opener: SuiteOpener::default(), fixtures: Arc::new(fixtures) });
     while let Ok((stream, _)) = listener.accept().await {
         let (front, door) = (front.clone(), Arc::clone(&door));

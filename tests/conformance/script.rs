@@ -46,7 +46,7 @@ impl ProtocolScript for SuiteScript {
                 },
                 "resources/read" => resource(&uri).map(Ok),
                 "prompts/get" => match rounds::prompt(&name, &request) {
-                    Some(answer) => Some(Ok(answer)),
+                    Some(answer) => Some(answer),
                     None => prompt(&name, &request.params["arguments"]).map(Ok),
                 },
                 "completion/complete" => completion(&request.params["ref"]).map(Ok),
@@ -111,7 +111,11 @@ async fn tool(name: &str, request: &ScriptedRequest<'_>) -> Option<Result<Value,
             }));
         }
         "test_missing_capability" => said("the client has a model"),
-        "test_streaming_elicitation" => rounds::form("answer", "What is it?", "answer", None),
+        "test_streaming_elicitation" => {
+            return Some(rounds::form(request, "answer", ("What is it?", "answer"), |answer| {
+                said(&format!("It is {answer}"))
+            }));
+        }
         _ => return None,
     }))
 }

@@ -407,14 +407,24 @@ fn again(mut params: Value, asked: &Value, said: Value) -> Value {
     params
 }
 
+/// How a call ended: its result, or the error of the protocol.
+fn ended(response: Value) -> Value {
+    response.get("result").or(response.get("error")).unwrap_or_else(|| panic!("{response}")).clone()
+}
+
+/// What an error of the protocol says.
+fn refusal(ended: &Value) -> &str {
+    assert_eq!(ended["code"], -32602, "{ended}");
+    ended["message"].as_str().unwrap()
+}
+
 #[test]
 fn a_call_that_stands_by_itself_is_answered_with_a_form_and_comes_again() {
     for has_daemon in [false, true] {
         let site = Site::new();
         let daemon = has_daemon.then(|| site.serve());
         let mut client = McpClient::start(&site, &["--elicit"]);
-        let mut call =
-            |params: Value| client.request("tools/call", alone(params))["result"].clone();
+        let mut call = |params: Value| ended(client.request("tools/call", alone(params)));
         let asked = call(create("a.txt"));
         let form = &asked["inputRequests"]["decision"];
         assert_eq!(form["method"], "elicitation/create", "{asked}");
@@ -426,11 +436,11 @@ fn a_call_that_stands_by_itself_is_answered_with_a_form_and_comes_again() {
         // A state is for its own call, once, and none that was made up.
         let yes = || decide("allow_once");
         let other = call(again(create("b.txt"), &asked, yes()));
-        assert!(text(&other).starts_with("request_state_invalid"), "{other}");
+        assert!(refusal(&other).starts_with("request_state_invalid"), "{other}");
         let mut forged = asked.clone();
         forged["requestState"] = json!(asked["requestState"].as_str().unwrap().replace('.', ".0"));
         let forged = call(again(create("a.txt"), &forged, yes()));
-        assert!(text(&forged).starts_with("request_state_invalid"), "{forged}");
+        assert!(refusal(&forged).starts_with("request_state_invalid"), "{forged}");
         assert!(!site.has("a.txt") && !site.has("b.txt"));
         let done = call(again(create("a.txt"), &asked, yes()));
         assert_ne!(done["isError"], true, "{done}");
@@ -504,8 +514,7 @@ fn a_no_is_in_the_journal_with_a_session_and_without() {
         assert_eq!((denied.len(), &denied[0]["decision"]), (1, &json!("denied")), "{denied:?}");
 
         let mut client = McpClient::start(&site, &["--elicit"]);
-        let mut call =
-            |params: Value| client.request("tools/call", alone(params))["result"].clone();
+        let mut call = |params: Value| ended(client.request("tools/call", alone(params)));
         let shown = call(create("a.txt"));
         // Neither a state that was made up nor one of another call says anything about this one.
         let mut forged = shown.clone();
@@ -514,7 +523,7 @@ fn a_no_is_in_the_journal_with_a_session_and_without() {
             [again(create("a.txt"), &forged, said()), again(create("b.txt"), &shown, said())]
         {
             let refused = call(broken);
-            assert!(text(&refused).starts_with("request_state_invalid"), "{refused}");
+            assert!(refusal(&refused).starts_with("request_state_invalid"), "{refused}");
         }
         // By now nobody would be asked: what was denied is not carried out for that.
         site.user_policy("version = 1\n[[rule]]\ndecision = \"allow\"\n");
@@ -545,8 +554,7 @@ fn what_is_allowed_for_the_session_is_asked_about_in_others_alone() {
         site.write(".moss/policy.toml", format!("version = 1\n{rule}"));
         let daemon = has_daemon.then(|| site.serve());
         let mut client = McpClient::start(&site, &["--elicit"]);
-        let mut call =
-            |params: Value| client.request("tools/call", alone(params))["result"].clone();
+        let mut call = |params: Value| ended(client.request("tools/call", alone(params)));
         let asked = call(create("asked/c.txt"));
         let decision = &asked["inputRequests"]["decision"]["params"]["requestedSchema"];
         assert_eq!(decision["properties"]["decision"]["enum"], json!(["allow_once", "deny"]));

@@ -158,7 +158,7 @@ fn prompts_and_completions_know_paths_and_tools() {
     assert!(text.as_str().unwrap().contains("multiline"), "{tool}");
     for (params, part) in [
         (json!({ "name": "none" }), "moss_notes"),
-        (json!({ "name": "moss_tool" }), "`name` is missing"),
+        (json!({ "name": "moss_tool" }), "have no `name`"),
         (json!({ "name": "moss_tool", "arguments": { "name": "x" } }), "grep_search"),
     ] {
         let refused = client.request("prompts/get", params);

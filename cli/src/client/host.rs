@@ -33,7 +33,7 @@ pub(crate) struct Entrance {
     pub(crate) access: Access,
     /// The credential that is shown.
     pub(crate) credential: String,
-    /// The root of the workspace that requests go to.
+    /// The name of the workspace that requests go to.
     pub(crate) workspace: String,
 }
 

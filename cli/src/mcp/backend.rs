@@ -13,6 +13,7 @@ use moss_mcp::{
 use moss_model_bridge::{Registry, behaviour_notes};
 use moss_proto::v1;
 use moss_sdk::context::BoxFuture;
+use moss_workspace::name_of_root;
 use serde_json::Value;
 use tokio::sync::{Notify, mpsc, watch};
 use tokio::task::AbortHandle;
@@ -85,7 +86,7 @@ impl WorkspaceOpener {
         let dirs = session.dirs()?;
         let server = match session.global.remote.server(&dirs)? {
             Some(server) => {
-                let root = session.named_root()?.map(|root| root.display().to_string());
+                let root = session.named_root()?.map(|root| name_of_root(&root));
                 Some((server, root.unwrap_or_default()))
             }
             None => None,

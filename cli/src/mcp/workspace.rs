@@ -1,12 +1,14 @@
-//! Which directory a client means. One that was not asked for by name is never a home directory or the
-//! root of the file system: a client started from there works on no project.
+//! Which directory a client means. One that was not asked for by name is never a home directory, the
+//! root of the file system, or another directory with the home in it, unless it has the mark of a project: a client
+//! started from there works on no project.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
 use url::Url;
 
-use crate::root::nearest_root;
+use crate::root::{is_marked, nearest_root};
 
 /// Most directories of a variable that are looked at.
 const DIRECTORIES_MAX: usize = 16;
@@ -20,7 +22,7 @@ pub(super) struct WorkspaceHints {
     pub(super) variables: Vec<OsString>,
     /// Where this program was started.
     pub(super) here: Option<PathBuf>,
-    /// The person's home directory, which is no workspace unless named.
+    /// The person's home directory, which is no workspace.
     pub(super) home: Option<PathBuf>,
 }
 
@@ -77,11 +79,13 @@ impl WorkspaceHints {
         if path.parent().is_none() {
             return Err("the root of the file system is no project".to_owned());
         }
-        let home = self.home.as_ref().and_then(|home| home.canonicalize().ok());
-        if home.is_some_and(|home| home == path) {
-            return Err("a home directory is no project".to_owned());
+        match self.home.as_ref().and_then(|home| home.canonicalize().ok()) {
+            Some(home) if home == path => Err("a home directory is no project".to_owned()),
+            Some(home) if home.starts_with(&path) && !is_marked(&path) => {
+                Err("a directory with the home directory in it is no project".to_owned())
+            }
+            _ => Ok(path),
         }
-        Ok(path)
     }
 }
 
@@ -105,8 +109,8 @@ fn directories(variable: &OsString) -> Vec<PathBuf> {
     if whole.is_dir() {
         return vec![whole];
     }
-    let text = variable.to_string_lossy();
-    let parts = text.split([',', ':', ';']).map(|part| PathBuf::from(part.trim()));
+    let parts = variable.as_bytes().split(|byte| matches!(byte, b',' | b':' | b';'));
+    let parts = parts.map(|part| PathBuf::from(OsStr::from_bytes(part.trim_ascii())));
     parts.filter(|path| path.is_absolute()).take(DIRECTORIES_MAX).collect()
 }
 
@@ -132,7 +136,7 @@ mod tests {
         };
         for (hints, roots, expected) in [
             (hints(&["named"], &["variable"], "root"), vec![uri("root")], "named"),
-            // A person may ask for a home directory.
+            // Whether one that is named will do is decided where it is opened.
             (hints(&["home"], &[], "root"), vec![], "home"),
             (hints(&[], &["variable"], "named"), vec![uri("root")], "root"),
             (hints(&[], &["variable"], "named"), vec![uri("a b")], "a b"),
@@ -145,6 +149,7 @@ mod tests {
         }
         for (hints, why) in [
             (hints(&[], &[], "home"), "a home directory is no project"),
+            (hints(&[], &["home"], ""), "a directory with the home directory in it is no project"),
             (hints(&["missing"], &[], "root"), "No such file"),
             (
                 WorkspaceHints { here: Some("/".into()), ..WorkspaceHints::default() },
@@ -160,10 +165,25 @@ mod tests {
     }
 
     #[test]
+    fn a_project_with_a_home_directory_in_it_is_one_by_its_mark() {
+        let dir = tempfile::tempdir().unwrap();
+        let base = dir.path().canonicalize().unwrap();
+        std::fs::create_dir(base.join("home")).unwrap();
+        let (here, home) = (Some(base.clone()), Some(base.join("home")));
+        let hints = WorkspaceHints { here, home, ..WorkspaceHints::default() };
+        let refused = hints.choose(&[]).unwrap_err();
+        assert!(refused.contains("with the home directory in it"), "{refused}");
+        std::fs::create_dir(base.join(".moss")).unwrap();
+        assert_eq!(hints.choose(&[]).unwrap(), base);
+    }
+
+    #[test]
     fn variables_may_hold_several_directories() {
         let dir = tempfile::tempdir().unwrap();
-        let second = dir.path().canonicalize().unwrap();
-        let variable = OsString::from(format!("/no/such,{}", second.display()));
+        let second = dir.path().canonicalize().unwrap().join(OsStr::from_bytes(b"odd \xff"));
+        std::fs::create_dir(&second).unwrap();
+        let mut variable = OsString::from("/no/such, ");
+        variable.push(&second);
         let hints = WorkspaceHints { variables: vec![variable], ..WorkspaceHints::default() };
         assert_eq!(hints.choose(&[]).unwrap(), second);
         assert_eq!(directories(&OsString::from("${workspaceFolder}")), Vec::<PathBuf>::new());

@@ -17,6 +17,7 @@ use moss_mcp::{
     ToolBackend, ToolSet,
 };
 use moss_sdk::context::BoxFuture;
+use moss_workspace::name_of_root;
 use tokio::task::{JoinHandle, JoinSet};
 use tokio_stream::StreamExt as _;
 use tokio_util::sync::CancellationToken;
@@ -53,7 +54,7 @@ pub(super) struct OpenMcpPort {
 struct McpCallers {
     daemon: Arc<Daemon>,
     access: Access,
-    /// By what distinguishes the caller, and the root of the workspace.
+    /// By what distinguishes the caller, and the name of the workspace.
     known: Mutex<HashMap<(String, String), KnownCaller>>,
 }
 
@@ -178,11 +179,11 @@ fn key(caller: &Caller) -> String {
 // === impl McpCallers ===
 
 impl McpCallers {
-    /// Finds the root of a workspace that is served; the first one where none is named.
+    /// Finds the name of a workspace that is served; the first one where none is named.
     fn workspace(&self, named: Option<&str>) -> Result<String, NotAdmitted> {
-        let first = || self.daemon.setup.workspaces.first().map(|root| root.display().to_string());
-        let root = named.map(ToOwned::to_owned).or_else(first).unwrap_or_default();
-        match self.daemon.workspace(&root) {
+        let first = || self.daemon.setup.workspaces.first().map(|root| name_of_root(root));
+        let name = named.map(ToOwned::to_owned).or_else(first).unwrap_or_default();
+        match self.daemon.workspace(&name) {
             Ok(workspace) => Ok(workspace.name().to_owned()),
             Err(unknown) => Err(NotAdmitted::UnknownWorkspace(unknown.to_string())),
         }

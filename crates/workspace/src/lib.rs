@@ -88,6 +88,6 @@ pub use crate::plain_text::{LARGE_BYTES, PlainFile, PlainProblem};
 pub use crate::protect::{ProtectedRow, Protection, TABLE as PROTECTED, protection};
 pub use crate::read::OpenedFile;
 pub use crate::resolve::Resolved;
-pub use crate::root::Workspace;
+pub use crate::root::{Workspace, name_of_root};
 pub use crate::text::{NotText, decode, encode};
 pub use crate::visiting::{KnownParts, KnownText, KnownTexts};

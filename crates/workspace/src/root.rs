@@ -37,10 +37,27 @@ pub struct Workspace {
     pub(crate) large_texts: Mutex<()>,
 }
 
+/// Names a root directory as text that no other root has: its path, or where that is not UTF-8 its `file` URI, which
+/// escapes the rest. On the wire a workspace is called so.
+pub fn name_of_root(root: &Path) -> String {
+    if let Some(path) = root.to_str() {
+        return path.to_owned();
+    }
+    let mut uri = "file://".to_owned();
+    for &byte in root.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'/' | b'-' | b'.' | b'_' | b'~' => uri.push(char::from(byte)),
+            _ if byte.is_ascii_alphanumeric() => uri.push(char::from(byte)),
+            _ => uri.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    uri
+}
+
 // === impl Workspace ===
 
 impl Workspace {
-    /// Returns the canonical path of the root, for display and for ids.
+    /// Returns the canonical path of the root; [`name_of_root`] makes a text of it that names it.
     pub fn root(&self) -> &Path {
         &self.path
     }
@@ -86,7 +103,18 @@ fn strip_root<'a>(text: &'a str, root: &str) -> Option<&'a str> {
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt as _;
+
     use super::*;
+
+    #[test]
+    fn roots_that_are_not_utf_8_have_names_of_their_own() {
+        let named = |path: &[u8]| name_of_root(Path::new(OsStr::from_bytes(path)));
+        assert_eq!(named("/w/a b%FF/é".as_bytes()), "/w/a b%FF/é");
+        assert_eq!(named(b"/w/a b%\xff/\xc3\xa9"), "file:///w/a%20b%25%FF/%C3%A9");
+        assert_eq!(named(b"/w/a b%\xfe"), "file:///w/a%20b%25%FE");
+    }
 
     #[test]
     fn absolute_paths_are_compared_by_components() {

@@ -123,7 +123,7 @@ impl WorkspaceState {
         let files = Arc::new(files);
         let installed = Installed::new(Arc::clone(&files), catalog, plugin_stores);
         Self {
-            name: files.root().display().to_string(),
+            name: moss_workspace::name_of_root(files.root()),
             files,
             live: OnceLock::new(),
             history: Arc::new(history),
@@ -239,7 +239,7 @@ impl WorkspaceState {
         kept.map_code(&self.files, (rules, &*self.editors), gate, beneath, cancelled)
     }
 
-    /// Its root directory as text: its name on the wire and in questions.
+    /// Its root directory as text, by which the daemon finds it: its name on the wire and in questions.
     pub fn name(&self) -> &str {
         &self.name
     }

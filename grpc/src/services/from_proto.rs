@@ -25,8 +25,8 @@ use moss_schema::arguments::{self, UnreadableArguments};
 
 /// Longest name of a session or a tool, in bytes.
 pub(super) const NAME_BYTES_MAX: usize = 256;
-/// Longest root directory of a workspace, in bytes.
-const ROOT_BYTES_MAX: usize = 4096;
+/// Longest name of a workspace, in bytes: a URI of its root may escape each byte of a path.
+const ROOT_BYTES_MAX: usize = 3 * 4096 + 7;
 /// Most workspaces that are named to be searched as one.
 const FURTHER_WORKSPACES_MAX: usize = 64;
 /// Most effects that a call may bring approvals for.
@@ -52,7 +52,7 @@ pub(super) fn parent(metadata: &MetadataMap) -> Option<TraceParent> {
     Some(TraceParent(named.to_owned()))
 }
 
-/// Finds a workspace by its root directory.
+/// Finds a workspace by its name, which is its root directory.
 pub(super) fn workspace(daemon: &Daemon, root: &str) -> Result<Arc<WorkspaceState>, Status> {
     bounded("workspace", root, ROOT_BYTES_MAX)?;
     daemon

@@ -53,7 +53,10 @@ impl BodyRoom {
     {
         let read = tokio::time::timeout(BODY_WAIT_MAX, self.read_all(body)).await;
         read.unwrap_or_else(|_| {
-            let message = format!("the body did not come within {} s", BODY_WAIT_MAX.as_secs());
+            let message = format!(
+                "the body did not come within {} s: send the request again, or less at once",
+                BODY_WAIT_MAX.as_secs()
+            );
             Err(HttpRefusal::new(StatusCode::REQUEST_TIMEOUT, message))
         })
     }
@@ -67,7 +70,7 @@ impl BodyRoom {
         let mut taken = self.take(1)?;
         while let Some(frame) = body.frame().await {
             let frame = frame.map_err(|error| {
-                let message = format!("the body was interrupted: {error}");
+                let message = format!("the body was interrupted: {error}; send the request again");
                 HttpRefusal::new(StatusCode::BAD_REQUEST, message)
             })?;
             let Ok(data) = frame.into_data() else { continue };

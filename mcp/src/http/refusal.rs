@@ -101,7 +101,9 @@ impl HttpRefusal {
     }
 
     pub(super) fn no_message() -> Self {
-        Self::new(StatusCode::BAD_REQUEST, "the body is no message of JSON-RPC")
+        let message =
+            "the body is empty, or no message that is responded to: send one message of JSON-RPC";
+        Self::new(StatusCode::BAD_REQUEST, message)
     }
 
     /// A message that is refused with an error of the protocol.

@@ -275,7 +275,9 @@ async fn a_question_of_a_call_that_stands_by_itself_is_part_of_its_result() {
         assert_eq!(form["params"]["message"], "Tabs?");
         let mut other = again(&asked, "accept");
         other["arguments"]["question"] = json!("Spaces?");
-        let foreign = client.request(json!(2), "tools/call", other).await["result"].clone();
+        // The client is at fault, not the model.
+        let foreign = client.request(json!(2), "tools/call", other).await["error"].clone();
+        assert_eq!(foreign["code"], -32602, "{foreign}");
         assert!(foreign.to_string().contains("request_state_invalid"), "{foreign}");
         // A response that is missing is asked for anew.
         let mut unread = again(&asked, "accept");

@@ -36,9 +36,13 @@ const REFUSED: &[(&str, i32, &str)] = &[
     (
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{"cursor":5}}"#,
         -32602,
-        "`params` of tools/list",
+        "`cursor` must be a text, the `nextCursor`",
     ),
-    (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}"#, -32602, "`name` must be"),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{}}"#,
+        -32602,
+        "as tools/list has it",
+    ),
     (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call"}"#, -32602, "`name` must be"),
     (
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":5}}"#,
@@ -49,6 +53,31 @@ const REFUSED: &[(&str, i32, &str)] = &[
         r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","_meta":5}}"#,
         -32602,
         "`params` of tools/call",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"resources/read","params":{}}"#,
+        -32602,
+        "it takes `uri`, a text",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":5}}"#,
+        -32602,
+        "it takes `name`, a text",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":"a"}}"#,
+        -32602,
+        "it takes `ref`, an object",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"completion/complete","params":{"ref":{"type":"ref/resource","uri":"a://b"},"argument":{"name":"c","value":""}}}"#,
+        -32602,
+        "there are moss://files/{+path} and moss://history/{number}",
+    ),
+    (
+        r#"{"jsonrpc":"2.0","id":1,"method":"prompts/get","params":{"name":"moss_tool"}}"#,
+        -32602,
+        "give the name of a tool",
     ),
     (r#"{"jsonrpc":"2.0","id":1,"method":"no/such"}"#, -32601, "there is no method `no/such`"),
     (r#"{"jsonrpc":"2.0","id":1,"method":"resources/subscribe"}"#, -32601, "there is no method"),
@@ -82,7 +111,12 @@ async fn lines_that_are_no_messages_get_an_error_and_the_connection_stays() {
     client.line(b"{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"ping\"}").await;
     let response = client.next().await;
     assert_eq!(response["error"]["code"], -32700);
-    assert!(response["error"]["message"].as_str().unwrap().contains("not UTF-8: byte 23"));
+    assert!(
+        response["error"]["message"]
+            .as_str()
+            .unwrap()
+            .contains("not UTF-8 at byte 23: write it in UTF-8")
+    );
     for nothing in ["", "   ", "\r", r#"{"jsonrpc":"2.0","id":77,"result":{}}"#] {
         client.line(nothing.as_bytes()).await;
     }
@@ -152,6 +186,16 @@ async fn nothing_but_the_arguments_of_a_call_is_long() {
     // Nobody waits for a response to a response.
     client.line(format!(r#"{{"jsonrpc":"2.0","id":0,"result":{long}}}"#).as_bytes()).await;
     assert_eq!(client.request(json!(2), "ping", json!({})).await["result"], json!({}));
+}
+
+#[tokio::test]
+async fn a_client_that_closes_what_it_reads_from_is_gone() {
+    let mut client = Client::initialized(ToolSet::All, "2025-06-18").await;
+    let mut input = client.input.take().unwrap();
+    drop(client.output);
+    input.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ping\"}\n").await.unwrap();
+    tokio::time::timeout(WAIT_MAX, client.served).await.unwrap().unwrap();
+    drop(input);
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ use moss_grpc::address::Address;
 use moss_grpc::listener::{self, BindError};
 use moss_plugin_host::Plugin;
 use moss_plugin_list::PluginList;
+use moss_workspace::name_of_root;
 use moss_workspace::project::{self, Scratch};
 use serde_json::json;
 use std::sync::Arc;
@@ -190,7 +191,7 @@ impl DevDaemon {
             }
             Err(error) => return Err(error.into()),
         };
-        let workspace = setup.workspaces[0].display().to_string();
+        let workspace = name_of_root(&setup.workspaces[0]);
         let started = spawn_blocking(move || moss_daemon::start(&setup)).await;
         let started = started
             .map_err(|error| CliError::new(Outcome::Failed, "internal", error.to_string()))??;

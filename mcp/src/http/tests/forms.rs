@@ -94,11 +94,11 @@ async fn the_state_of_a_request_opens_for_its_caller_and_set_alone_and_once() {
     let mut bob = server.client("bob").await;
     let asked = alice.ask_as_it_is(alone()).await;
     assert_eq!(asked["inputRequests"]["answer"]["method"], "elicitation/create", "{asked}");
-    let stolen = bob.ask_as_it_is(again(&asked, "accept")).await;
-    assert!(stolen.to_string().contains("request_state_invalid"), "{stolen}");
+    let stolen = bob.refusal_of(again(&asked, "accept")).await;
+    assert!(stolen.contains("request_state_invalid"), "{stolen}");
     alice.path = "/mcp/all";
-    let elsewhere = alice.ask_as_it_is(again(&asked, "accept")).await;
-    assert!(elsewhere.to_string().contains("request_state_invalid"), "{elsewhere}");
+    let elsewhere = alice.refusal_of(again(&asked, "accept")).await;
+    assert!(elsewhere.contains("request_state_invalid"), "{elsewhere}");
     alice.path = PATH;
     let said = alice.ask_as_it_is(again(&asked, "accept")).await;
     assert_eq!(said["structuredContent"]["answer"], "spaces", "{said}");
@@ -109,6 +109,17 @@ async fn the_state_of_a_request_opens_for_its_caller_and_set_alone_and_once() {
 impl HttpClient {
     /// Calls a tool with parameters that have all that a single request needs.
     async fn ask_as_it_is(&mut self, params: Value) -> Value {
+        self.response_as_it_is(params).await["result"].clone()
+    }
+
+    /// The error of the protocol that such a call ends with.
+    async fn refusal_of(&mut self, params: Value) -> String {
+        let response = self.response_as_it_is(params).await;
+        assert_eq!(response["error"]["code"], -32602, "{response}");
+        response["error"]["message"].to_string()
+    }
+
+    async fn response_as_it_is(&mut self, params: Value) -> Value {
         let request = self
             .request("POST")
             .header("Mcp-Method", "tools/call")
@@ -116,6 +127,6 @@ impl HttpClient {
             .header("MCP-Protocol-Version", "2026-07-28");
         let message = self.message("tools/call", params).to_string();
         let got = self.send(request.body(Full::from(message)).unwrap()).await;
-        got.message()["result"].clone()
+        got.message()
     }
 }
