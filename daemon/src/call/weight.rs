@@ -98,7 +98,7 @@ impl CallWeight {
 
 fn share(daemon: &Daemon, caller: &Caller) -> BudgetShare<2> {
     let bytes_max = daemon.config().calls.caller_bytes_max;
-    BudgetShare::new(daemon.calls_held.shares(Some(caller), bytes_max))
+    BudgetShare::new(daemon.calls_held.shares(Some(caller), bytes_max, 0))
 }
 
 /// Has a share hold so many bytes but for what is free, or returns the bound that has no room.
