@@ -140,7 +140,8 @@ async fn calls_of_plugins_that_are_refused_leave_a_record() {
     assert_eq!(called(first, 0, "create_file").await, ErrorCode::Denied);
     let mut deep = site.scope("nothing");
     let plugins = vec!["probe".to_owned(); DEPTH_MAX];
-    deep.behalf = Some(Behalf { call_id: "0".to_owned(), plugins, made: CallCount::default() });
+    let on_record = record::release(&deep).await.unwrap();
+    deep.behalf = Some(Behalf::new(on_record, "0".to_owned(), plugins, CallCount::default()));
     assert_eq!(called(deep, 0, "list_directory").await, ErrorCode::LimitExceeded);
     let (last, more) = (site.scope("nothing"), site.scope("nothing"));
     assert_eq!(called(last, nested::CALLS_MAX, "read_file").await, ErrorCode::LimitExceeded);
