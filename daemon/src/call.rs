@@ -121,7 +121,8 @@ async fn execute(scope: Arc<CallScope>) -> Result<CallOutcome, CallError> {
     };
     let result = tokio::select! {
         biased;
-        () = scope.cancel.cancelled() => Err(CallError::Cancelled),
+        // The no of a person is recorded, whether or not its caller is still there.
+        () = scope.cancel.cancelled(), if scope.call.denial.is_none() => Err(CallError::Cancelled),
         // Before what waits: a call that ends at once sets no timer, which would wake another thread.
         result = tokio::time::timeout_at(deadline.into(), attempt_caught(&scope, &effects)) => {
             result.unwrap_or(Err(CallError::Timeout { after: deadline - started, stays: None }))

@@ -169,7 +169,7 @@ impl Effects {
         let pending = self.put(question.clone()).await?;
         let needed = Event::ConfirmationNeeded(Arc::clone(pending.confirmation()));
         self.scope.events.send(needed).await;
-        self.lock().asking = Some(digest);
+        self.lock().asking = Some((digest, pending.confirmation().id.clone()));
         let stops = self.scope.daemon.draining.cancelled();
         let answer = tokio::select! {
             answer = self.scope.held_by_question(self.scope.parked(pending.outcome())) => answer,
@@ -200,7 +200,7 @@ impl Effects {
         let id = pending.confirmation().id.clone();
         let mut answer = Box::pin(pending.outcome());
         if daemon.confirmations.is_watched(self.scope.workspace.name()) {
-            self.lock().asking = Some(key.digest);
+            self.lock().asking = Some((key.digest, id.clone()));
             let wait = tokio::time::timeout(LEAVE_WAIT, &mut answer);
             let answered = tokio::select! {
                 answered = self.scope.held_by_question(self.scope.parked(wait)) => answered.ok(),
