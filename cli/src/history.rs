@@ -7,7 +7,6 @@ use moss_sdk::edit::MatchLevel;
 use serde_json::{Value, json};
 
 use super::error::CliError;
-use super::report::CallReport;
 use super::ui::{bold, dim};
 use super::undoing::{self, UndoRequest, Undoing};
 use super::{Session, effect, table, text, views};
@@ -103,15 +102,7 @@ pub(super) async fn run(command: HistoryCommand, session: &Session) -> Result<Ou
     match command {
         HistoryCommand::List(args) => list(&args, session).await,
         HistoryCommand::Show(args) => show(&args, session).await,
-        HistoryCommand::Undo(args) => {
-            let undone = session
-                .with_client(NeededTools::Native, async |client| {
-                    Ok(undo(&args, session, client).await)
-                })
-                .await;
-            let report = undone.unwrap_or_else(|error| CallReport::of_error(UNDO, None, error));
-            report.show(&session.ui)
-        }
+        HistoryCommand::Undo(args) => undo(&args, session).await,
     }
 }
 
@@ -250,9 +241,9 @@ async fn show(args: &NumberArgs, session: &Session) -> Result<Outcome, CliError>
 }
 
 /// Undoes, all questions of it included.
-async fn undo(args: &HistoryUndoArgs, session: &Session, client: &Client) -> CallReport {
+async fn undo(args: &HistoryUndoArgs, session: &Session) -> Result<Outcome, CliError> {
     let undoing = Undoing { tool: UNDO, wait: args.wait, dry_run: args.dry_run };
-    let call = async |asking: UndoRequest| {
+    let call = async |client: &Client, asking: UndoRequest| {
         let request = v1::UndoHistoryEntryRequest {
             workspace: String::new(),
             target: Some(args.target.wanted()),
@@ -262,7 +253,7 @@ async fn undo(args: &HistoryUndoArgs, session: &Session, client: &Client) -> Cal
         };
         client.undo(request, None).await
     };
-    undoing::run(undoing, session, client.is_alone(), call).await
+    undoing::run(undoing, session, call).await
 }
 
 // === impl ListArgs ===

@@ -9,7 +9,7 @@ use super::prompt::{self, PersonsDecision};
 use super::report::CallReport;
 use super::ui::Ui;
 use super::{Session, effect, text};
-use crate::client::RequestFailure;
+use crate::client::{Client, NeededTools, RequestFailure};
 
 /// Most questions of one undo that are resolved.
 const QUESTIONS_MAX: usize = 32;
@@ -33,9 +33,29 @@ pub(super) struct UndoRequest {
     pub(super) dry_run: bool,
 }
 
+/// Undoes by the requests that `call` sends, and shows what came of it.
+///
+/// # Errors
+///
+/// Where it cannot be shown.
+pub(super) async fn run(
+    undoing: Undoing,
+    session: &Session,
+    call: impl AsyncFn(&Client, UndoRequest) -> Result<v1::CallResult, RequestFailure>,
+) -> Result<Outcome, CliError> {
+    let undone = session
+        .with_client(NeededTools::Native, async |client| {
+            let call = async |asking: UndoRequest| call(client, asking).await;
+            Ok(undo(undoing, session, client.is_alone(), call).await)
+        })
+        .await;
+    let report = undone.unwrap_or_else(|error| CallReport::of_error(undoing.tool, None, error));
+    report.show(&session.ui)
+}
+
 /// Undoes: first without a decision; where one is needed, again with the digest that was approved,
 /// for each question. Nothing is parked meanwhile, and the digests hold it to what was shown.
-pub(super) async fn run(
+async fn undo(
     undoing: Undoing,
     session: &Session,
     is_alone: bool,

@@ -5,7 +5,6 @@ use moss_proto::v1;
 use serde_json::{Value, json};
 
 use super::error::CliError;
-use super::report::CallReport;
 use super::ui::dim;
 use super::undoing::{self, UndoRequest, Undoing};
 use super::{Session, effect, history, table, text, views};
@@ -60,15 +59,7 @@ pub(super) async fn run(command: PromptCommand, session: &Session) -> Result<Out
     match command {
         PromptCommand::Show => show(session).await,
         PromptCommand::History(args) => list(&args, session).await,
-        PromptCommand::Undo(args) => {
-            let undone = session
-                .with_client(NeededTools::Native, async |client| {
-                    Ok(undo(&args, session, client).await)
-                })
-                .await;
-            let report = undone.unwrap_or_else(|error| CallReport::of_error(UNDO, None, error));
-            report.show(&session.ui)
-        }
+        PromptCommand::Undo(args) => undo(&args, session).await,
     }
 }
 
@@ -130,9 +121,9 @@ fn row(entry: &v1::HistoryEntry) -> [String; 5] {
 }
 
 /// Undoes, all questions of it included.
-async fn undo(args: &PromptUndoArgs, session: &Session, client: &Client) -> CallReport {
+async fn undo(args: &PromptUndoArgs, session: &Session) -> Result<Outcome, CliError> {
     let undoing = Undoing { tool: UNDO, wait: args.wait, dry_run: args.dry_run };
-    let call = async |asking: UndoRequest| {
+    let call = async |client: &Client, asking: UndoRequest| {
         let request = v1::UndoUserPromptRequest {
             workspace: String::new(),
             number: args.number.unwrap_or_default(),
@@ -142,5 +133,5 @@ async fn undo(args: &PromptUndoArgs, session: &Session, client: &Client) -> Call
         };
         client.undo_user_prompt(request).await
     };
-    undoing::run(undoing, session, client.is_alone(), call).await
+    undoing::run(undoing, session, call).await
 }

@@ -9,6 +9,7 @@ mod checks;
 mod content;
 mod editor;
 mod effect;
+mod held_records;
 mod holding;
 mod host;
 mod language_server;
@@ -34,7 +35,6 @@ use moss_sdk::{Context, ErrorCode, ToolError};
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use self::behalf::Behalf;
 use self::effect::Effects;
 pub use self::effect::may_show;
 pub(crate) use self::effect::{
@@ -43,40 +43,16 @@ pub(crate) use self::effect::{
     set_aside_new, without_own_scratch,
 };
 use self::host::CallHost;
+use self::scope::CallScope;
 use self::stop::EffectStop;
-use crate::permits::Permit;
-use crate::state::{Daemon, WorkspaceState};
-use moss_catalog::{Catalog, CatalogEntry, Runner};
+use crate::state::Daemon;
+use moss_catalog::{CatalogEntry, Runner};
 use moss_dispatch::PluginChange;
 use moss_dispatch::{
     Call, CallError, CallOutcome, Dispatcher, Event, Events, RunningCall, UnknownTool, Work,
     poll_caught,
 };
 use moss_workspace::UndoTarget;
-
-/// What every part of a call may look at.
-#[derive(Debug)]
-pub(crate) struct CallScope {
-    daemon: Arc<Daemon>,
-    call: Call,
-    workspace: Arc<WorkspaceState>,
-    call_id: String,
-    /// The tools as they were when the call came.
-    catalog: Arc<Catalog>,
-    events: Events,
-    cancel: CancellationToken,
-    permit: std::sync::Mutex<Option<Permit>>,
-    /// The call that made this one, where a plugin did.
-    behalf: Option<Behalf>,
-    /// Why it does not run, where that is known before it begins: it leaves a record of that.
-    refusal: Option<EffectStop>,
-    /// What is not written of it yet.
-    held: record::DeferredRecords,
-    /// What it came with, in memory.
-    weight: weight::CallWeight,
-    /// What it shows beside its output.
-    content: content::CallContent,
-}
 
 impl Dispatcher for Daemon {
     fn start(self: Arc<Self>, call: Call, events: Events) -> RunningCall {
@@ -139,13 +115,14 @@ async fn execute(scope: Arc<CallScope>) -> Result<CallOutcome, CallError> {
     let writes_down = async {
         tokio::time::sleep(record::HELD_MAX).await;
         match record::release(&scope).await {
-            Ok(()) => std::future::pending().await,
+            Ok(_) => std::future::pending().await,
             Err(error) => error,
         }
     };
     let result = tokio::select! {
         biased;
-        () = scope.cancel.cancelled() => Err(CallError::Cancelled),
+        // The no of a person is recorded, whether or not its caller is still there.
+        () = scope.cancel.cancelled(), if scope.call.denial.is_none() => Err(CallError::Cancelled),
         // Before what waits: a call that ends at once sets no timer, which would wake another thread.
         result = tokio::time::timeout_at(deadline.into(), attempt_caught(&scope, &effects)) => {
             result.unwrap_or(Err(CallError::Timeout { after: deadline - started, stays: None }))

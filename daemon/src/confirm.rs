@@ -104,7 +104,7 @@ struct WaitingQuestion {
 struct ConfirmationsState {
     pending: Vec<WaitingQuestion>,
     /// The newest questions that are over: id and what became of them.
-    answered: VecDeque<(String, &'static str)>,
+    answered: VecDeque<(String, ConfirmationState)>,
     watchers: Vec<WatchScope>,
 }
 
@@ -227,6 +227,13 @@ impl Confirmations {
         self.lock().pending.iter().map(|waiting| Arc::clone(&waiting.confirmation)).collect()
     }
 
+    /// What became of a question that is over; none of one that waits, or is long over.
+    pub fn end_of(&self, id: &str) -> Option<ConfirmationState> {
+        let inner = self.lock();
+        let found = inner.answered.iter().find(|(over, _)| over == id);
+        found.map(|(_, state)| state.clone())
+    }
+
     /// Ends a question; `false` where it was over.
     fn end(&self, id: &str, state: ConfirmationState) -> bool {
         let mut inner = self.lock();
@@ -248,7 +255,7 @@ impl ConfirmationsState {
     fn find(&self, id: &str) -> Result<usize, ResolveError> {
         let found = self.pending.iter().position(|waiting| waiting.confirmation.id == id);
         found.ok_or_else(|| match self.answered.iter().find(|(over, _)| over == id) {
-            Some((_, state)) => ResolveError::Over { id: id.to_owned(), state },
+            Some((_, state)) => ResolveError::Over { id: id.to_owned(), state: state.as_str() },
             None => ResolveError::Unknown(id.to_owned()),
         })
     }
@@ -260,7 +267,7 @@ impl ConfirmationsState {
         state: ConfirmationState,
     ) -> (Arc<Confirmation>, oneshot::Sender<WaitOutcome>) {
         let WaitingQuestion { confirmation: asked, sender, .. } = self.pending.remove(index);
-        self.answered.push_back((asked.id.clone(), state.as_str()));
+        self.answered.push_back((asked.id.clone(), state.clone()));
         if self.answered.len() > DECIDED_MAX {
             self.answered.pop_front();
         }
@@ -274,7 +281,7 @@ impl ConfirmationsState {
 // === impl SettledConfirmation ===
 
 impl SettledConfirmation {
-    /// Hands the decision to the caller. One that is gone in this instant has withdrawn the question.
+    /// Hands the decision to the caller. One that is gone in this instant gets nothing of it, but the decision stands.
     pub fn deliver(self) -> Arc<Confirmation> {
         let _ = self.sender.send(self.answer);
         self.confirmation

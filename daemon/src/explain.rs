@@ -16,9 +16,10 @@ pub use self::command::doubt;
 use crate::approvals::Situation;
 use crate::call::{ShellFile, files_of_parts, known_directory, protection};
 use crate::state::WorkspaceState;
-use moss_catalog::CatalogEntry;
+use moss_catalog::{CatalogEntry, Runner};
 use moss_dispatch::{CallError, SessionKey, operations};
-use moss_policy::explain::{Explanation, explain, explain_expecting, explain_search};
+use moss_plugin_list::grants::is_within;
+use moss_policy::explain::{Explanation, explain, explain_expecting, explain_search, stricter};
 use moss_policy::standing::{Asker, StandingApproval};
 use moss_policy::{Action, CommandPart, Layer, Policy, Protection, ReadingDoubt, Subject, Verdict};
 use moss_schema::Violation;
@@ -27,6 +28,8 @@ use moss_schema::Violation;
 const PATH_PARAMETERS: &[&str] = &["path", "filePath"];
 /// Tools of moss that search for the locations of their edits.
 const SEARCHING_TOOLS: &[&str] = &["replace_text", "patch", "editTool", "reapply"];
+/// Tools of moss that list what is beneath a directory: names are shown, or left out, and nobody is asked.
+const LISTING_TOOLS: &[&str] = &["list_directory", "get_project_structure", "file_search"];
 
 /// Most sessions that are looked at for one that allows a call.
 const SESSIONS_MAX: usize = 20;
@@ -82,10 +85,8 @@ pub fn call(
     let file = path_of(&arguments).map(find).transpose()?;
     let directory = directory_of(&arguments).map(find).transpose()?;
     let hidden = file.iter().chain(&directory).find(|file| file.is_hidden);
-    let (actions, file) = match hidden {
-        Some(hidden) => (vec![Action::Call, Action::Read], Some(hidden)),
-        None => (actions(entry, file.as_ref()), file.as_ref()),
-    };
+    let file = hidden.filter(|_| entry.plugin().is_none()).or(file.as_ref());
+    let actions = actions(entry, file);
     let directory = directory.as_ref().map_or_else(RelPath::root, |found| found.path.clone());
     let parts = command::parts(files, entry, &arguments, &directory, doubt);
     let opened = files_of_parts(files, &parts, &directory);
@@ -94,16 +95,20 @@ pub fn call(
     let parts: Vec<_> = parts.iter().zip(opened).collect();
     let steps = steps(files, &actions, file, (&parts, known));
     let expected = file.and_then(|file| expected_size(entry, &arguments, file));
-    let explained = steps.into_iter().map(|ExplainedStep { action, command, path, protection }| {
+    let searches = entry.plugin().is_none() && SEARCHING_TOOLS.contains(&tool);
+    let explained = steps.into_iter().map(|step| {
+        let ExplainedStep { action, command, path, asked, protection } = step;
         let size_bytes = size_of(entry, &arguments).filter(|_| action.is_write());
-        let path = path.as_ref();
-        let subject = Subject { action, path, protection, size_bytes, command, ..subject };
-        let searches = entry.plugin().is_none() && SEARCHING_TOOLS.contains(&tool);
-        if searches && action == Action::Modify {
-            explain_search(&policy, &subject, expected)
-        } else {
-            explain_expecting(&policy, &subject, expected.filter(|_| action == Action::Modify))
-        }
+        let of_name = |path: Option<&RelPath>| {
+            let subject = Subject { action, path, protection, size_bytes, command, ..subject };
+            if searches && action == Action::Modify {
+                explain_search(&policy, &subject, expected)
+            } else {
+                explain_expecting(&policy, &subject, expected.filter(|_| action == Action::Modify))
+            }
+        };
+        let by_real = of_name(path.as_ref());
+        asked.iter().fold(by_real, |real, asked| stricter(real, of_name(Some(asked))))
     });
     Ok(explained.collect())
 }
@@ -127,8 +132,10 @@ fn steps<'p>(
             );
             continue;
         }
-        let path = file.filter(|_| action != Action::Call).map(|file| file.path.clone());
-        steps.push(ExplainedStep { action, command: None, path, protection });
+        let named = file.filter(|_| action != Action::Call);
+        let path = named.map(|file| file.path.clone());
+        let asked = named.filter(|file| file.asked != file.path).map(|file| file.asked.clone());
+        steps.push(ExplainedStep { action, command: None, path, asked, protection });
     }
     steps
 }
@@ -176,15 +183,14 @@ fn part_steps<'p>(
     opened: &[ShellFile],
     protection: Option<Protection>,
 ) -> Vec<ExplainedStep<'p>> {
-    let path = directory.cloned();
-    let mut steps =
-        vec![ExplainedStep { action: Action::Exec, command: Some(part), path, protection }];
+    let (action, path, asked) = (Action::Exec, directory.cloned(), None);
+    let mut steps = vec![ExplainedStep { action, command: Some(part), path, asked, protection }];
     for file in opened {
         let other = Some(&file.asked).filter(|asked| **asked != file.real);
         steps.extend([Some(&file.real), other].into_iter().flatten().map(|path| {
             let protection = files.protection(path).map(self::protection);
-            let path = Some(path.clone());
-            ExplainedStep { action: file.action, command: None, path, protection }
+            let (path, asked) = (Some(path.clone()), None);
+            ExplainedStep { action: file.action, command: None, path, asked, protection }
         }));
     }
     steps
@@ -212,16 +218,21 @@ struct ExplainedStep<'a> {
     action: Action,
     command: Option<&'a CommandPart>,
     path: Option<RelPath>,
+    /// The other name of the file, where it was asked for under one: rules for either count.
+    asked: Option<RelPath>,
     protection: Option<Protection>,
 }
 
 struct ExplainedFile {
     path: RelPath,
+    /// The name that it was asked for under.
+    asked: RelPath,
     protection: Option<Protection>,
     /// What holds against reading it: less, where its content is public.
     read_protection: Option<Protection>,
     exists: bool,
-    /// Whether a rule denies it to readers: a call ends there, and the same whether it is there or not.
+    /// Whether a rule denies it to readers: a call of a tool of moss ends there, and the same whether it is there or
+    /// not.
     is_hidden: bool,
     /// The size of its content; none where it is no file that can be opened.
     size_bytes: Option<u64>,
@@ -275,32 +286,39 @@ fn find(
             suggestion: None,
         }])
     };
-    let path = files.path(text).map_err(refused)?;
-    let resolved = files.resolve(&path);
+    let asked = files.path(text).map_err(refused)?;
+    let resolved = files.resolve(&asked);
     let real = resolved.as_ref().ok().map(|found| &found.path);
     let hides = |name: &&RelPath| is_hidden((policy, subject), name);
-    let hidden = [Some(&path), real].into_iter().flatten().find(hides).cloned();
+    let hidden = [Some(&asked), real].into_iter().flatten().find(hides).cloned();
     if let Some(path) = hidden {
         let protection = files.protection(&path).map(protection);
         let (exists, is_hidden, size_bytes) = (false, true, None);
         let read_protection = protection;
-        let hidden =
-            ExplainedFile { path, protection, read_protection, exists, is_hidden, size_bytes };
-        return Ok(hidden);
+        return Ok(ExplainedFile {
+            path,
+            asked,
+            protection,
+            read_protection,
+            exists,
+            is_hidden,
+            size_bytes,
+        });
     }
     let resolved = resolved.map_err(refused)?;
-    let protected = files.protection_resolved(&path).map_err(refused)?;
-    let opened = files.open_for_reading(&path).ok();
+    let protected = files.protection_resolved(&asked).map_err(refused)?;
+    let opened = files.open_for_reading(&asked).ok();
     let (mut read, protection) = (protected, protected.map(protection));
     let named = Subject { path: Some(&resolved.path), protection, ..*subject };
     let decision = explain(policy, &Subject { action: Action::Read, ..named }).decision;
     // A call looks at the content of no other file to decide about it.
     let by_name = decision.verdict == Verdict::Deny && decision.rule.layer == Layer::Protected;
     if by_name && opened.as_ref().is_some_and(|opened| opened.is_public()) {
-        read = files.protection_of_public(&path).max(files.protection_of_public(&resolved.path));
+        read = files.protection_of_public(&asked).max(files.protection_of_public(&resolved.path));
     }
     Ok(ExplainedFile {
         path: resolved.path,
+        asked,
         protection,
         read_protection: read.map(self::protection),
         exists: resolved.kind.is_some(),
@@ -309,14 +327,29 @@ fn find(
     })
 }
 
-/// The effects that a call of this tool has, in their order.
+/// The effects that a call of this tool has, in their order. What a plugin reads is known by what was granted to it;
+/// its edits are written by name, also where nobody reads, as if nothing were there.
 fn actions(entry: &CatalogEntry, file: Option<&ExplainedFile>) -> Vec<Action> {
     let exists = file.is_some_and(|file| file.exists);
     let mut actions = vec![Action::Call];
-    match (entry.spec.effect, file) {
-        (Effect::Read, Some(_)) => actions.push(Action::Read),
-        (Effect::Read, None) => {}
-        (Effect::Write, _) => {
+    let (reads, is_hidden) = match &entry.runner {
+        Runner::Native(_) => {
+            let is_hidden = file.is_some_and(|file| file.is_hidden);
+            let lists = LISTING_TOOLS.contains(&entry.spec.name.as_str());
+            (file.is_some() && !lists, is_hidden)
+        }
+        Runner::Plugin(plugin) => {
+            let granted = |path: &RelPath| {
+                plugin.grant().files.iter().any(|files| is_within(path, &files.path))
+            };
+            (file.is_some_and(|file| granted(&file.path)), false)
+        }
+    };
+    match entry.spec.effect {
+        _ if is_hidden => actions.push(Action::Read),
+        Effect::Read if reads => actions.push(Action::Read),
+        Effect::Read => {}
+        Effect::Write => {
             if exists {
                 actions.push(Action::Read);
             }
@@ -328,7 +361,7 @@ fn actions(entry: &CatalogEntry, file: Option<&ExplainedFile>) -> Vec<Action> {
                 _ => Action::Create,
             });
         }
-        (Effect::Exec, _) => actions.push(Action::Exec),
+        Effect::Exec => actions.push(Action::Exec),
     }
     actions
 }

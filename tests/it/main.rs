@@ -40,6 +40,7 @@ mod edit_mistakes;
 mod editor;
 mod edits;
 mod embeddings;
+mod explained;
 mod files;
 mod find_code_location;
 mod frameworks;

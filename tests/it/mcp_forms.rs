@@ -207,7 +207,7 @@ fn a_no_that_cannot_be_recorded_is_a_no_all_the_same() {
     answer(&mut client, &form, json!({ "action": "decline" }));
     let result = client.response(id)["result"].clone();
     assert!(text(&result).starts_with("denied_by_person: the person denied it"), "{result}");
-    assert!(text(&result).contains("it is not recorded"), "{result}");
+    assert!(text(&result).contains("whether it is recorded is not known"), "{result}");
     assert!(!text(&result).contains("send the call again"), "{result}");
     // The connection that is gone is not used once more.
     cut.store(false, Ordering::SeqCst);

@@ -68,7 +68,9 @@ pub(crate) const TABLES: &[Table] = &[
         name: "calls",
         title: "Single calls",
         text: "The daemon against a bare gRPC server that does the same work without validation, policy, \
-               journal or limits. One client calls both in turns, over ten pairs of Unix sockets one after the other.",
+               journal or limits. One client calls both in turns, over ten pairs of Unix sockets one after the other. \
+               Of calls that are refused the journal has the first ones of a caller, and 8 a second after that, in full, \
+               and the others as a count; the row \"each recorded\" is of a daemon that records every one in full.",
         subject: "call",
         own: "moss",
         baseline: "bare",

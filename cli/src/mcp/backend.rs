@@ -301,11 +301,13 @@ impl DaemonTools {
     }
 
     async fn record_denial(&self, request: ToolUse, denied: DeniedEffect) -> CallFault {
-        let fault = match self.client().await {
-            Ok(client) => self.fault(&client, calling::deny(&client, &request, denied).await).await,
-            Err(error) => of_cli(&error),
+        let client = match self.client().await {
+            Ok(client) => client,
+            Err(error) => return of_denial(of_cli(&error), Denial::Unrecorded),
         };
-        of_denial(fault, Denial::Unrecorded)
+        let failure = calling::deny(&client, &request, denied).await;
+        let denial = Denial::after(&failure);
+        of_denial(self.fault(&client, failure).await, denial)
     }
 
     async fn call_tool(

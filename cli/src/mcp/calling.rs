@@ -43,6 +43,8 @@ pub(super) enum Denial {
     Recorded,
     /// It could not be recorded.
     Unrecorded,
+    /// The connection was lost before the daemon said whether it recorded it.
+    Unknown,
 }
 
 /// Why a call has no result.
@@ -51,6 +53,18 @@ pub(super) struct FailedCall {
     pub(super) failure: RequestFailure,
     /// The no to it, where the person said no.
     pub(super) denial: Option<Denial>,
+}
+
+// === impl Denial ===
+
+impl Denial {
+    /// What is known of a no where the daemon did not say that it took it.
+    pub(super) fn after(failure: &RequestFailure) -> Self {
+        match failure.is(Reason::DaemonUnreachable) {
+            true => Self::Unknown,
+            false => Self::Unrecorded,
+        }
+    }
 }
 
 // === impl FailedCall ===
@@ -256,7 +270,10 @@ async fn with_forms(
             AfterQuestion::Denied(recorded) => {
                 let (ended, denial) = match recorded {
                     Ok(()) => (next(&mut calling, notes).await, Denial::Recorded),
-                    Err(failure) => (Err(failure), Denial::Unrecorded),
+                    Err(failure) => {
+                        let denial = Denial::after(&failure);
+                        (Err(failure), denial)
+                    }
                 };
                 ended.map_err(|failure| FailedCall { failure, denial: Some(denial) })?
             }

@@ -81,6 +81,7 @@ pub(super) fn of_denial(fault: CallFault, denial: Denial) -> CallFault {
     let known = match denial {
         Denial::Recorded => "how the call ended is not known",
         Denial::Unrecorded => "nothing was changed, and it is not recorded",
+        Denial::Unknown => "nothing was changed, and whether it is recorded is not known",
     };
     CallFault::new(denied, format!("the person denied it; {known}: {}", fault.message))
         .hint(AFTER_A_NO)
@@ -135,9 +136,13 @@ mod tests {
             let unrecorded =
                 "the person denied it; nothing was changed, and it is not recorded: why";
             let recorded = "the person denied it; how the call ended is not known: why";
-            for (denial, message) in
-                [(Denial::Unrecorded, unrecorded), (Denial::Recorded, recorded)]
-            {
+            let unknown = "the person denied it; nothing was changed, and whether it is recorded is not \
+                           known: why";
+            for (denial, message) in [
+                (Denial::Unrecorded, unrecorded),
+                (Denial::Recorded, recorded),
+                (Denial::Unknown, unknown),
+            ] {
                 let expected = CallFault::new("denied_by_person", message).hint(AFTER_A_NO);
                 assert_eq!(of_denial(fault.clone(), denial), expected);
             }

@@ -77,8 +77,14 @@ impl Budgets {
         }
     }
 
-    /// The budgets of a caller, each with its bound: its own, and that of its role, which has so many bytes.
-    pub fn shares(&self, caller: Option<&Caller>, bytes_max: usize) -> [(Budget, usize); 2] {
+    /// The budgets of a caller, each with its bound: its own, and that of its role, which has so many bytes. What a
+    /// single connection may have, a named token always may.
+    pub fn shares(
+        &self,
+        caller: Option<&Caller>,
+        bytes_max: usize,
+        connection_bytes_max: usize,
+    ) -> [(Budget, usize); 2] {
         let of_role = (self.of(caller.map(Caller::role)).clone(), bytes_max);
         let Some(named) = caller.filter(|caller| caller.is_revocable()) else {
             return [(Budget::default(), bytes_max), of_role];
@@ -87,7 +93,8 @@ impl Budgets {
         // Those of whom nothing is held are forgotten on the way.
         all.retain(|name, own| name == named.name() || Arc::strong_count(&own.0) > 1);
         let own = all.entry(named.name().to_owned()).or_default().clone();
-        [(own, bytes_max / TOKEN_PARTS), of_role]
+        let own_max = (bytes_max / TOKEN_PARTS).max(connection_bytes_max).min(bytes_max);
+        [(own, own_max), of_role]
     }
 }
 
@@ -198,7 +205,7 @@ mod tests {
     fn a_named_token_has_half_of_what_its_role_has() {
         let budgets = Budgets::default();
         let named = |name: &str| Caller::named(Role::Caller, name.into(), Arc::new(Unrevoked));
-        let share = |caller: &Caller| BudgetShare::new(budgets.shares(Some(caller), 100));
+        let share = |caller: &Caller| BudgetShare::new(budgets.shares(Some(caller), 100, 0));
         let mut first = share(&named("ci"));
         assert_eq!(first.hold(40), Ok(()));
         assert_eq!(share(&named("ci")).hold(11), Err(0));
@@ -210,6 +217,16 @@ mod tests {
         assert_eq!(share(&Caller::from(Role::Caller)).hold(100), Ok(()));
         assert_eq!(share(&named("ci")).hold(50), Ok(()));
         assert_eq!(budgets.named.lock().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn a_named_token_has_what_one_connection_may_have() {
+        let budgets = Budgets::default();
+        let named = Caller::named(Role::Caller, "ci".into(), Arc::new(Unrevoked));
+        for (connection_bytes_max, expected) in [(0, 50), (30, 50), (70, 70), (200, 100)] {
+            let [own, of_role] = budgets.shares(Some(&named), 100, connection_bytes_max);
+            assert_eq!((own.1, of_role.1), (expected, 100), "{connection_bytes_max}");
+        }
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::conversation::{Conversation, HistoryState, Message, ToolChoice};
 use crate::diagnostic::ReplyDiagnostic;
 use crate::event::{Finish, Reply};
 use crate::language::Language;
-use crate::prompt::{AgentStatus, PromptDetail};
+use crate::prompt::PromptDetail;
 use crate::refusal::{RefusalVerdict, ReplyClass};
 use crate::retry::{Retry, RetryReason};
 
@@ -95,11 +95,6 @@ pub enum BridgeDecision {
     RetryWithheld {
         /// What speaks against asking.
         reason: WithholdReason,
-    },
-    /// A planning agent's summary said how it continues.
-    StatusRead {
-        /// What the summary says of the steps that are left.
-        status: AgentStatus,
     },
 }
 

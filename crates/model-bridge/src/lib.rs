@@ -39,7 +39,6 @@ pub use parse::{CALLS_MAX, ParseOptions, Parser, parse, parse_message};
 pub use profile::{forms, profile};
 pub use project::{ChatMessage, project};
 pub use prompt::{
-    AgentStatus, PromptDetail, PromptRequest, ReplyPurpose, agent_status, behaviour_notes,
-    render as render_prompt,
+    PromptDetail, PromptRequest, ReplyPurpose, behaviour_notes, render as render_prompt,
 };
 pub use registry::{RegisteredTool, Registry, RegistryError, ToolDefinition};

@@ -5,7 +5,6 @@
 
 mod example;
 mod signature;
-mod status;
 
 use std::sync::LazyLock;
 
@@ -16,7 +15,6 @@ use crate::conversation::ToolChoice;
 use crate::language::{InLanguages, Language};
 use crate::registry::{RegisteredTool, Registry};
 pub(crate) use example::sample;
-pub use status::{AgentStatus, agent_status};
 
 /// The most of the user's own text that is put in, in bytes.
 const OWN_BYTES_MAX: usize = 32 << 10;

@@ -135,6 +135,12 @@ pub fn explain_search(
     Explanation { by_level, ..plain }
 }
 
+/// Of one effect on a file of two names, the explanation by which it is decided: the stricter one, of equal ones the
+/// first.
+pub fn stricter(first: Explanation, other: Explanation) -> Explanation {
+    if other.decision.rank() > first.decision.rank() { other } else { first }
+}
+
 /// Decides about every size of new content that makes a difference.
 fn by_size(policy: &Policy, subject: &Subject<'_>) -> Vec<SizedDecision> {
     let has_content = matches!(subject.action, Action::Create | Action::Modify);

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+use super::held_records::OnRecord;
 use moss_journal::CalledBy;
 
 /// In whose behalf a call is made.
 #[derive(Debug)]
 pub(super) struct Behalf {
     /// The call that makes it.
-    pub(super) call_id: String,
+    call_id: String,
     /// The plugins that call each other, the one that was called from outside first.
-    pub(super) plugins: Vec<String>,
-    pub(super) made: CallCount,
+    plugins: Vec<String>,
+    made: CallCount,
 }
 
 /// Counts the calls that one call from outside led to.
@@ -22,6 +23,11 @@ pub(super) struct CallCount(pub(super) Arc<AtomicUsize>);
 // === impl Behalf ===
 
 impl Behalf {
+    /// In behalf of a call, whose record is there then, however it ends: records name it.
+    pub(super) fn new(_: OnRecord, call_id: String, plugins: Vec<String>, made: CallCount) -> Self {
+        Self { call_id, plugins, made }
+    }
+
     /// The plugins that a call is made for.
     pub(super) fn plugins(&self) -> impl Iterator<Item = &str> {
         self.plugins.iter().map(String::as_str)

@@ -48,6 +48,7 @@ use moss_catalog::CatalogEntry;
 use moss_dispatch::{
     CallError,
     change::{self, ChangeStatus, FileChange},
+    confirmation::ConfirmationState,
     consent::PluginsChanged,
 };
 use moss_journal::AskOutcome;
@@ -84,8 +85,8 @@ struct EffectsState {
     turn: Option<FileTurn>,
     /// Why effects were stopped, which the tool only sees as errors of its own.
     stops: EffectStops,
-    /// The question that waits for a decision.
-    asking: Option<ContentHash>,
+    /// The effect whose question waits for a decision, with the id of that.
+    asking: Option<(ContentHash, String)>,
     /// Files that somebody allowed this call to read.
     approved_reads: Vec<RelPath>,
     /// Whether a command was started that may write.
@@ -306,18 +307,34 @@ impl Effects {
     ) -> Result<Result<String, ToolError>, CallError> {
         drop(self.committing.lock().await);
         self.leave_turn();
-        let (withdrawn, stays) = {
+        let (left, stays) = {
             let mut inner = self.lock();
             (inner.asking.take(), inner.stays())
         };
-        if let Some(digest) = withdrawn {
-            record::confirmation_ended(&self.scope, digest, AskOutcome::Withdrawn, None).await?;
+        if let Some((digest, id)) = left {
+            self.record_left_question(digest, &id).await?;
         }
         self.record_uses().await?;
         match result {
             Err(CallError::Timeout { after, .. }) => Err(CallError::Timeout { after, stays }),
             result => result,
         }
+    }
+
+    /// Records how a question ended whose call did not wait for that. A person may have decided before the call went:
+    /// that counts, whoever heard of it.
+    async fn record_left_question(&self, digest: ContentHash, id: &str) -> Result<(), CallError> {
+        let state = self.scope.daemon.confirmations.end_of(id);
+        let (outcome, reason) = match state {
+            Some(ConfirmationState::Approved) => (AskOutcome::Approved, None),
+            Some(ConfirmationState::Denied(reason)) => (AskOutcome::Denied, Some(reason)),
+            Some(ConfirmationState::Expired) => (AskOutcome::Expired, None),
+            Some(ConfirmationState::Pending | ConfirmationState::Withdrawn) | None => {
+                (AskOutcome::Withdrawn, None)
+            }
+        };
+        let (scope, reason) = (&self.scope, reason.as_deref());
+        record::confirmation_ended(scope, digest, outcome, reason).await.map(drop)
     }
 
     /// Takes what was changed, or would have been.

@@ -35,9 +35,7 @@ impl CallHost {
         };
         let permitted = self.effects.permit_embedding(&endpoint).await;
         let permitted = permitted.map_err(|error| self.effects.pass_on(EffectStop::Call(error)))?;
-        if !permitted {
-            return Ok(QuestionMeaning::Unknown);
-        }
+        let Some(_on_record) = permitted else { return Ok(QuestionMeaning::Unknown) };
         let (daemon, embeddings) = (&self.scope.daemon, &self.scope.workspace.embeddings);
         let end = question.floor_char_boundary(QUESTION_BYTES_MAX);
         let asked = AskedVector {

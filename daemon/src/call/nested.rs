@@ -31,7 +31,7 @@ pub(super) async fn call(
     name: &str,
     text: String,
 ) -> Result<String, ToolError> {
-    let behalf = deeper(scope, plugin, made);
+    let behalf = deeper(scope, plugin, made).await.map_err(|error| explain(name, error))?;
     let number = made.0.fetch_add(1, Ordering::Relaxed);
     // Of those that are too many the first leaves a record.
     if number > CALLS_MAX {
@@ -67,8 +67,6 @@ pub(super) async fn call(
     nested.catalog = Arc::clone(&scope.catalog);
     nested.behalf = Some(behalf);
     nested.refusal = refusal.err().map(EffectStop::Tool);
-    // Its record names the call that made it, which is there then, however it ends.
-    record::release(scope).await.map_err(|error| explain(name, error))?;
     let run = scope.daemon.tasks.track_future(execute(Arc::new(nested)));
     match RunningCall::new(Box::pin(run), cancel).await {
         Ok(outcome) => outcome.result,
@@ -77,15 +75,15 @@ pub(super) async fn call(
 }
 
 /// In whose behalf a call is made that is one deeper.
-fn deeper(scope: &CallScope, plugin: &str, made: &CallCount) -> Behalf {
-    let mut plugins =
-        scope.behalf.as_ref().map(|behalf| behalf.plugins.clone()).unwrap_or_default();
-    plugins.push(plugin.to_owned());
-    Behalf { call_id: scope.call_id.clone(), plugins, made: made.clone() }
+async fn deeper(scope: &CallScope, plugin: &str, made: &CallCount) -> Result<Behalf, CallError> {
+    let around = scope.behalf.iter().flat_map(Behalf::plugins);
+    let plugins = around.chain([plugin]).map(str::to_owned).collect();
+    let on_record = record::release(scope).await?;
+    Ok(Behalf::new(on_record, scope.call_id.clone(), plugins, made.clone()))
 }
 
 fn check_depth(behalf: &Behalf) -> Result<(), ToolError> {
-    if behalf.plugins.len() > DEPTH_MAX {
+    if behalf.plugins().count() > DEPTH_MAX {
         let message = format!("tools call tools at most {DEPTH_MAX} deep");
         return Err(ToolError::new(ErrorCode::LimitExceeded, message)
             .hint("the plugins may call each other recursively"));

@@ -1,7 +1,6 @@
 //! What a call leaves in the journal. Records of effects are on disk before the caller hears of
 //! them; the others follow a little later, in order.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -12,6 +11,7 @@ use serde_json::json;
 
 use super::CallScope;
 use super::behalf::Behalf;
+use super::held_records::{Noted, OnRecord};
 use crate::traces::EndedCall;
 use moss_catalog::Runner;
 use moss_dispatch::{
@@ -26,19 +26,6 @@ use moss_journal::{
 };
 use moss_policy::{Action, Decision, Verdict};
 use moss_schema::Violation;
-
-/// What is to be recorded of a call that came to nothing yet: while it runs for a moment only, and had
-/// no effect, all that is written of it may be that it was counted among others that were refused or failed.
-#[derive(Debug, Default)]
-pub(super) struct DeferredRecords(Mutex<Option<Vec<(Timestamp, Noted)>>>);
-
-/// Something that a record is made of once it is written.
-#[derive(Debug)]
-enum Noted {
-    /// The call came in.
-    Started,
-    Event(Box<AuditEvent>),
-}
 
 /// How long a call may run before its records are written whatever becomes of it.
 pub(super) const HELD_MAX: Duration = Duration::from_millis(200);
@@ -162,7 +149,7 @@ pub(super) async fn confirmation_ended(
     digest: ContentHash,
     decision: AskOutcome,
     reason: Option<&str>,
-) -> Result<(), CallError> {
+) -> Result<OnRecord, CallError> {
     scope.daemon.metrics.confirmation_ended(decision.as_str());
     let by_person = matches!(decision, AskOutcome::Approved | AskOutcome::Denied);
     let event = AuditEvent::Confirmation {
@@ -171,7 +158,8 @@ pub(super) async fn confirmation_ended(
         decided_by: by_person.then(|| RedactedText::new(Role::Approver.as_str())),
         reason: reason.map(RedactedText::new),
     };
-    write(scope, event, Durability::Durable).await
+    write(scope, event, Durability::Durable).await?;
+    release(scope).await
 }
 
 /// Counts a call that ended, and reports it where that is wanted. A name that is in no catalog is
@@ -274,11 +262,11 @@ async fn fold(scope: &CallScope, outcome: &'static str) -> Result<bool, CallErro
 }
 
 /// Writes what was held of a call: from now on its records are written as they come.
-pub(super) async fn release(scope: &CallScope) -> Result<(), CallError> {
+pub(super) async fn release(scope: &CallScope) -> Result<OnRecord, CallError> {
     for (time, noted) in scope.held.take() {
-        journaled(scope, time, noted.record(scope), Durability::Batched).await?;
+        journaled(scope, time, record_of(scope, noted), Durability::Batched).await?;
     }
-    Ok(())
+    Ok(scope.held.released().expect("what was held is taken, and nothing is held again"))
 }
 
 fn outcome(result: &Result<Result<String, ToolError>, CallError>) -> &'static str {
@@ -330,8 +318,16 @@ async fn note(scope: &CallScope, noted: Noted, durability: Durability) -> Result
     }
     match scope.held.hold(time, noted) {
         None => Ok(()),
-        Some(noted) => journaled(scope, time, noted.record(scope), durability).await,
+        Some(noted) => journaled(scope, time, record_of(scope, noted), durability).await,
     }
+}
+
+fn record_of(scope: &CallScope, noted: Noted) -> Record {
+    let event = match noted {
+        Noted::Started => start(scope),
+        Noted::Event(event) => *event,
+    };
+    Record { call_id: scope.call_id.clone(), tool: RedactedText::new(scope.call.tool()), event }
 }
 
 async fn journaled(
@@ -348,98 +344,11 @@ async fn journaled(
     })
 }
 
-// === impl Noted ===
-
-impl Noted {
-    fn record(self, scope: &CallScope) -> Record {
-        let event = match self {
-            Self::Started => start(scope),
-            Self::Event(event) => *event,
-        };
-        Record { call_id: scope.call_id.clone(), tool: RedactedText::new(scope.call.tool()), event }
-    }
-}
-
-// === impl DeferredRecords ===
-
-impl DeferredRecords {
-    fn begin(&self) {
-        *self.lock() = Some(Vec::new());
-    }
-
-    /// Whether all records of the call are held, and none says that it had an effect.
-    fn is_without_effect(&self) -> bool {
-        let is_effect = |(_, noted): &(Timestamp, Noted)| matches!(noted, Noted::Event(event) if event.reports_effect());
-        self.lock().as_ref().is_some_and(|held| !held.iter().any(is_effect))
-    }
-
-    /// Holds what is noted; gives it back where nothing is held any more.
-    fn hold(&self, time: Timestamp, noted: Noted) -> Option<Noted> {
-        match &mut *self.lock() {
-            Some(held) => {
-                held.push((time, noted));
-                None
-            }
-            None => Some(noted),
-        }
-    }
-
-    /// Returns what is held; from now on nothing is held any more.
-    fn take(&self) -> Vec<(Timestamp, Noted)> {
-        self.lock().take().unwrap_or_default()
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Vec<(Timestamp, Noted)>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-
-    use moss_policy::{Layer, RuleRef};
     use moss_sdk::ErrorCode;
 
     use super::*;
-
-    #[test]
-    fn a_call_that_was_allowed_an_effect_may_have_had_it() {
-        let decision = |action, verdict| {
-            let layer = Layer::User;
-            let (file, line, name, reason, answer) = (None, None, None, None, None);
-            let rule = RuleRef { layer, file, line, name, reason, for_person: false, answer };
-            let rule = Arc::new(rule);
-            AuditEvent::Decision {
-                action,
-                path: None,
-                host: None,
-                match_level: None,
-                drift_lines: None,
-                command: None,
-                decision: Decision { verdict, protected: false, for_person: false, rule },
-            }
-        };
-        for (event, expected) in [
-            (decision(Action::Read, Verdict::Deny), true),
-            (decision(Action::Read, Verdict::Allow), true),
-            (decision(Action::Create, Verdict::Ask), true),
-            (decision(Action::Modify, Verdict::Allow), false),
-            (decision(Action::Exec, Verdict::Ask), true),
-            (decision(Action::Exec, Verdict::Allow), false),
-            (decision(Action::Network, Verdict::Allow), false),
-            (AuditEvent::JobStarted { job: "1".to_owned() }, false),
-        ] {
-            let held = DeferredRecords::default();
-            assert!(!held.is_without_effect(), "nothing is held");
-            held.begin();
-            assert!(held.hold(Timestamp::now(), Noted::Started).is_none());
-            assert!(held.is_without_effect());
-            let shown = format!("{event:?}");
-            assert!(held.hold(Timestamp::now(), Noted::Event(Box::new(event))).is_none());
-            assert_eq!(held.is_without_effect(), expected, "{shown}");
-        }
-    }
 
     fn written(result: &Result<Result<String, ToolError>, CallError>) -> String {
         let (outcome, error_code, message) = ending(result);

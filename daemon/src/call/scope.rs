@@ -1,17 +1,50 @@
-//! How a call waits by its [`CallScope`]: for a slot, for blocking work, for a person. The scope itself is in `call.rs`:
-//! what it holds, as its records, knows it.
+//! The scope of a call: what every part of it may look at, and how it waits by that, for a slot, for blocking work, for
+//! a person. What it holds does not know it.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio_util::sync::CancellationToken;
 
-use super::CallScope;
 use super::behalf::Behalf;
-use super::weight::CallWeight;
+use super::content::CallContent;
+use super::held_records::DeferredRecords;
+use super::stop::EffectStop;
+use super::weight::{CallWeight, WorkRoom};
 use crate::permits::Permit;
 use crate::state::{Daemon, WorkspaceState};
+use moss_catalog::Catalog;
 use moss_dispatch::blocking::{Broken, blocking};
 use moss_dispatch::{Call, CallError, Events};
+use moss_workspace::Error;
+
+/// Entries of a listing that are not counted against the memory of calls: most workspaces have fewer.
+const ENTRIES_UNCOUNTED: usize = 300_000;
+/// About how much memory an entry takes with its path, in bytes.
+const ENTRY_BYTES: usize = 160;
+
+/// What every part of a call may look at.
+#[derive(Debug)]
+pub(crate) struct CallScope {
+    pub(super) daemon: Arc<Daemon>,
+    pub(super) call: Call,
+    pub(super) workspace: Arc<WorkspaceState>,
+    pub(super) call_id: String,
+    /// The tools as they were when the call came.
+    pub(super) catalog: Arc<Catalog>,
+    pub(super) events: Events,
+    pub(super) cancel: CancellationToken,
+    permit: Mutex<Option<Permit>>,
+    /// The call that made this one, where a plugin did.
+    pub(super) behalf: Option<Behalf>,
+    /// Why it does not run, where that is known before it begins: it leaves a record of that.
+    pub(super) refusal: Option<EffectStop>,
+    /// What is not written of it yet.
+    pub(super) held: DeferredRecords,
+    /// What it came with, in memory.
+    pub(super) weight: CallWeight,
+    /// What it shows beside its output.
+    pub(super) content: CallContent,
+}
 
 // === impl CallScope ===
 
@@ -111,6 +144,33 @@ impl CallScope {
             done
         })
         .await
+    }
+
+    /// Gives its memory back while a question waits, which has one of its own: what a decision lets go
+    /// on is never refused.
+    pub(super) async fn held_by_question<T>(&self, wait: impl Future<Output = T>) -> T {
+        self.weight.rest();
+        let value = wait.await;
+        self.weight.resume();
+        value
+    }
+
+    /// Counts further memory against that of calls until this one ends.
+    pub(super) fn hold(&self, bytes: u64) -> Result<(), Error> {
+        self.weight.hold_more(bytes).map_err(|bytes_max| Error::Memory { bytes, bytes_max })
+    }
+
+    /// Counts a listing of so many entries against the memory of calls until this one ends.
+    pub(super) fn hold_listing(&self, entries: usize) -> Result<(), Error> {
+        match entries.checked_sub(ENTRIES_UNCOUNTED) {
+            Some(counted) => self.hold((counted * ENTRY_BYTES) as u64),
+            None => Ok(()),
+        }
+    }
+
+    /// Memory for contents that work of the call compares, as calls of its role have it together.
+    pub(super) fn room(&self) -> WorkRoom {
+        WorkRoom::new(&self.daemon, &self.call.caller)
     }
 
     fn permit(&self) -> MutexGuard<'_, Option<Permit>> {

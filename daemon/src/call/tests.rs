@@ -3,13 +3,14 @@
 use std::sync::atomic::AtomicUsize;
 
 use moss_config::DEPTH_MAX;
-use moss_dispatch::{ApprovedDigests, ConfirmMode, Reason, Role};
+use moss_dispatch::{ApprovedDigests, ConfirmMode, EffectDenial, Reason, Role};
 use moss_journal::audit::AuditFilter;
 use moss_workspace::dirs::Dirs;
 use serde_json::json;
 
 use super::behalf::{Behalf, CallCount};
 use super::*;
+use crate::confirm::ConfirmationDecision;
 use crate::setup::Setup;
 use crate::state::WorkspaceState;
 
@@ -140,7 +141,8 @@ async fn calls_of_plugins_that_are_refused_leave_a_record() {
     assert_eq!(called(first, 0, "create_file").await, ErrorCode::Denied);
     let mut deep = site.scope("nothing");
     let plugins = vec!["probe".to_owned(); DEPTH_MAX];
-    deep.behalf = Some(Behalf { call_id: "0".to_owned(), plugins, made: CallCount::default() });
+    let on_record = record::release(&deep).await.unwrap();
+    deep.behalf = Some(Behalf::new(on_record, "0".to_owned(), plugins, CallCount::default()));
     assert_eq!(called(deep, 0, "list_directory").await, ErrorCode::LimitExceeded);
     let (last, more) = (site.scope("nothing"), site.scope("nothing"));
     assert_eq!(called(last, nested::CALLS_MAX, "read_file").await, ErrorCode::LimitExceeded);
@@ -155,6 +157,62 @@ async fn calls_of_plugins_that_are_refused_leave_a_record() {
         assert_eq!(recorded[0]["called_by"]["plugin"], "probe");
         assert_eq!(recorded[1]["error_code"], code.as_str());
     }
+}
+
+/// Drops a call, whose caller is gone, and returns what it recorded of a decision.
+async fn decision_recorded(site: &TestDaemon, running: RunningCall) -> Value {
+    drop(running);
+    loop {
+        let mut recorded = site.recorded("create_file").await;
+        if recorded.pop_if(|last| last["kind"] == "call_finished").is_some() {
+            return recorded.pop().unwrap();
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn a_no_whose_caller_is_gone_is_recorded_as_one() {
+    let create =
+        |site: &TestDaemon| site.call("create_file", json!({ "path": "a.txt", "content": "x\n" }));
+    let asking = TestDaemon::new(&[""]);
+    let mut watch = asking.daemon.confirmations.watch(None);
+    let call = Call { confirm: ConfirmMode::Wait, ..create(&asking) };
+    let mut running = Arc::clone(&asking.daemon).start(call, Events::default());
+    let asked = tokio::select! {
+        asked = watch.next() => asked,
+        ended = &mut running => panic!("{ended:?}"),
+    };
+    let digest = asked.question.digest;
+    let no = ConfirmationDecision::Deny("not now".to_owned());
+    asking.daemon.confirmations.resolve(&asked.id, digest, no).unwrap();
+    let waited = decision_recorded(&asking, running).await;
+
+    // A form that the client showed has decided.
+    let site = TestDaemon::new(&[""]);
+    let denial = Some(EffectDenial { digest, reason: "not now".to_owned() });
+    let call = Call { denial, is_attended: true, ..create(&site) };
+    let running = Arc::clone(&site.daemon).start(call, Events::default());
+    let brought = decision_recorded(&site, running).await;
+    for recorded in [waited, brought] {
+        assert_eq!(recorded["decision"], "denied", "{recorded}");
+        assert_eq!(recorded["decided_by"], "approver", "{recorded}");
+        assert_eq!(recorded["reason"], "not now", "{recorded}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_is_on_record_before_one_that_is_made_in_its_behalf() {
+    let site = TestDaemon::new(&[""]);
+    let scope = Arc::new(site.scope("nothing"));
+    record::started(&scope).await.unwrap();
+    assert!(site.recorded("nothing").await.is_empty() && scope.held.released().is_none());
+    let (made, arguments) = (CallCount::default(), json!({ "path": "." }).to_string());
+    let called = nested::call(&scope, "probe", &made, "list_directory", arguments).await;
+    assert!(called.is_ok(), "{called:?}");
+    assert_eq!(site.recorded("nothing").await.len(), 1);
+    let by = site.recorded("list_directory").await[0]["called_by"]["call_id"].clone();
+    assert_eq!(by, scope.call_id);
 }
 
 #[tokio::test]

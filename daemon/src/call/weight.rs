@@ -4,9 +4,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use moss_dispatch::{Caller, TooMuch, Work};
-use moss_workspace::Error;
 
-use super::CallScope;
 use crate::state::Daemon;
 use moss_dispatch::budget::{BudgetShare, object_bytes};
 
@@ -14,11 +12,6 @@ use moss_dispatch::budget::{BudgetShare, object_bytes};
 const COPIES: usize = 3;
 /// What of each call needs no share: small ones are taken whatever else runs.
 const FREE_BYTES: usize = 64 << 10;
-
-/// Entries of a listing that are not counted against the memory of calls: most workspaces have fewer.
-const ENTRIES_UNCOUNTED: usize = 300_000;
-/// About how much memory an entry takes with its path, in bytes.
-const ENTRY_BYTES: usize = 160;
 
 /// What a call holds while it waits for a slot and runs.
 #[derive(Debug)]
@@ -80,12 +73,14 @@ impl CallWeight {
         self.refused.map_or(Ok(()), Err)
     }
 
-    fn rest(&self) {
+    /// Gives back what it holds, until it resumes.
+    pub(super) fn rest(&self) {
         // Less is never refused.
         let _ = self.held().share.hold(0);
     }
 
-    fn resume(&self) {
+    /// Holds again what it held before it rested; never refused.
+    pub(super) fn resume(&self) {
         let mut held = self.held();
         let bytes = held.bytes.saturating_sub(FREE_BYTES);
         held.share.hold_again(bytes);
@@ -98,7 +93,7 @@ impl CallWeight {
 
 fn share(daemon: &Daemon, caller: &Caller) -> BudgetShare<2> {
     let bytes_max = daemon.config().calls.caller_bytes_max;
-    BudgetShare::new(daemon.calls_held.shares(Some(caller), bytes_max))
+    BudgetShare::new(daemon.calls_held.shares(Some(caller), bytes_max, 0))
 }
 
 /// Has a share hold so many bytes but for what is free, or returns the bound that has no room.
@@ -109,6 +104,11 @@ fn hold(share: &mut BudgetShare<2>, bytes: usize) -> Result<(), usize> {
 // === impl WorkRoom ===
 
 impl WorkRoom {
+    /// Memory for work of a caller, of which nothing is held yet.
+    pub(super) fn new(daemon: &Daemon, caller: &Caller) -> Self {
+        Self(Mutex::new(share(daemon, caller)))
+    }
+
     /// Holds so many bytes from now on, in place of those before.
     ///
     /// # Errors
@@ -118,36 +118,5 @@ impl WorkRoom {
         let mut share = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
         hold(&mut share, bytes).map_err(|bytes_max| bytes_max as u64)
-    }
-}
-
-// === impl CallScope ===
-
-impl CallScope {
-    /// Gives the share back while a question waits, which has one of its own: what a decision lets go
-    /// on is never refused.
-    pub(super) async fn held_by_question<T>(&self, wait: impl Future<Output = T>) -> T {
-        self.weight.rest();
-        let value = wait.await;
-        self.weight.resume();
-        value
-    }
-
-    /// Counts further memory against that of calls until this one ends.
-    pub(super) fn hold(&self, bytes: u64) -> Result<(), Error> {
-        self.weight.hold_more(bytes).map_err(|bytes_max| Error::Memory { bytes, bytes_max })
-    }
-
-    /// Counts a listing of so many entries against the memory of calls until this one ends.
-    pub(super) fn hold_listing(&self, entries: usize) -> Result<(), Error> {
-        match entries.checked_sub(ENTRIES_UNCOUNTED) {
-            Some(counted) => self.hold((counted * ENTRY_BYTES) as u64),
-            None => Ok(()),
-        }
-    }
-
-    /// Memory for contents that work of the call compares, as calls of its role have it together.
-    pub(super) fn room(&self) -> WorkRoom {
-        WorkRoom(Mutex::new(share(&self.daemon, &self.call.caller)))
     }
 }

@@ -123,9 +123,10 @@ where
     fn call(&mut self, request: Request<Body>) -> Self::Future {
         let (head, body) = request.into_parts();
         let bounds = &self.bounds;
-        let [own, of_all] = bounds.arriving.shares(head.extensions.get(), bounds.bytes_max);
+        let (caller, connection_bytes_max) = (head.extensions.get(), bounds.connection_bytes_max);
+        let [own, of_all] = bounds.arriving.shares(caller, bounds.bytes_max, connection_bytes_max);
         let of_connection = head.extensions.get::<Peer>().map(Peer::arriving).unwrap_or_default();
-        let of_connection = (of_connection, bounds.connection_bytes_max);
+        let of_connection = (of_connection, connection_bytes_max);
         let share = BudgetShare::new([of_connection, own, of_all]);
         let is_stream = STREAMS.contains(&head.uri.path());
         let arriving = Arriving::new(body, Arc::clone(&self.bounds), share, is_stream);

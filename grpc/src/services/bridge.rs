@@ -163,10 +163,12 @@ impl BridgeRpc {
     /// What a reply may hold of the memory of its connection, of its caller and of its role.
     fn encoding_share(&self, extensions: &Extensions) -> BudgetShare<3> {
         let limits = &self.0.config().grpc;
-        let [own, of_all] =
-            self.0.encoding.shares(extensions.get::<Caller>(), limits.encoding_bytes_max);
+        let (bytes_max, connection_bytes_max) =
+            (limits.encoding_bytes_max, limits.connection_encoding_bytes_max);
+        let caller = extensions.get::<Caller>();
+        let [own, of_all] = self.0.encoding.shares(caller, bytes_max, connection_bytes_max);
         let of_connection = extensions.get::<Peer>().map(Peer::encoding).unwrap_or_default();
-        BudgetShare::new([(of_connection, limits.connection_encoding_bytes_max), own, of_all])
+        BudgetShare::new([(of_connection, connection_bytes_max), own, of_all])
     }
 }
 

@@ -185,10 +185,10 @@ impl ReplyRoom {
         let limits = &config.grpc;
         let of_connection =
             self.unread.as_ref().map(|unread| unread.held().clone()).unwrap_or_default();
-        let of_connection = (of_connection, limits.connection_replies_bytes_max);
+        let connection_bytes_max = limits.connection_replies_bytes_max;
         let (replies, bytes_max) = (&self.daemon.replies, limits.replies_bytes_max);
-        let [own, of_all] = replies.shares(self.caller.as_ref(), bytes_max);
-        let mut share = BudgetShare::new([of_connection, own, of_all]);
+        let [own, of_all] = replies.shares(self.caller.as_ref(), bytes_max, connection_bytes_max);
+        let mut share = BudgetShare::new([(of_connection, connection_bytes_max), own, of_all]);
         share.hold(bytes).map_err(|which| full(bytes, which, share.bytes_max()))?;
         let unread = self.unread.as_ref().map(UnreadReplies::wait);
         Ok(Some(ReplyShare { _share: share, _unread: unread }))

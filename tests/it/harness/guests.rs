@@ -42,10 +42,56 @@ pub(crate) fn zoo_long_to_compile() -> Vec<u8> {
     hostile::compile("polite", &text)
 }
 
+/// What a guest does to the file that it gets the path of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PathEdit {
+    Create,
+    Write,
+}
+
 /// Assembles the plugin `spread`: it writes its arguments into `f0.txt`, `f1.txt` and `f2.txt`.
 pub(crate) fn spread() -> Vec<u8> {
+    hostile::compile("spread", &spread_text())
+}
+
+/// Assembles a plugin with a tool, both of a name of six letters, that gets a `path` and no other argument. It edits
+/// that file, or it only reads, and that nothing.
+pub(crate) fn with_path(called: &str, edit: Option<PathEdit>) -> Vec<u8> {
+    assert_eq!(called.len(), 6, "the name replaces `spread`");
+    // The variant of the edit, and where its content is.
+    let (kind, content) = match edit {
+        None | Some(PathEdit::Create) => (0, 2572),
+        Some(PathEdit::Write) => (1, 2584),
+    };
+    let edits = u8::from(edit.is_some());
+    // The arguments are `{"path":"…"}`, and all of them the content.
+    let stores = format!(
+        "(i32.store (i32.const 2564) (i32.add (local.get 2) (i32.const 9)))
+         (i32.store (i32.const 2568) (i32.sub (local.get 3) (i32.const 11)))
+         (i32.store (i32.const {content}) (local.get 2))
+         (i32.store (i32.const {}) (local.get 3))",
+        content + 4
+    );
+    let mut text = spread_text();
+    for (old, new) in [
+        ("\"spread1", format!("\"{called}1")),
+        ("\"\\01\\00\\00\\00\" \"\\bf", format!("\"\\0{edits}\\00\\00\\00\" \"\\bf")),
+        ("\\0a\\00\\00\\03", format!("\\0a\\00\\00\\0{edits}")),
+        ("(i32.const 2560) \"\\01", format!("(i32.const 2560) \"\\0{kind}")),
+        (
+            "(i32.store (i32.const 2584) (local.get 2)) (i32.store (i32.const 2588) (local.get 3))",
+            stores,
+        ),
+    ] {
+        assert_eq!(text.matches(old).count(), 1, "{old}");
+        text = text.replace(old, &new);
+    }
+    hostile::compile(called, &text)
+}
+
+fn spread_text() -> String {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/spread.wat");
-    hostile::compile("spread", &hostile::with_parts(std::fs::read_to_string(file).unwrap()))
+    hostile::with_parts(std::fs::read_to_string(file).unwrap())
 }
 
 /// Makes a plugin list of components that lie beside it; each with a name, its bytes and what its

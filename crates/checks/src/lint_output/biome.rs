@@ -5,22 +5,11 @@ use serde_json::Value;
 
 use super::LintReport;
 use super::column::ColumnUnit;
-use super::fields::{document, from_one, list_at, severity_of, text_at};
+use super::fields::{from_one, list_at, listed, severity_of, text_at};
 use crate::diagnostic::{CheckDiagnostic, CheckFix, CheckSeverity, FixEdit, FixSafety};
 
 pub(crate) fn read(stdout: &str) -> LintReport {
-    let document = match document(stdout, &["{"]) {
-        Ok(document) => document,
-        Err(problem) => return LintReport::unreadable(problem),
-    };
-    let mut report = LintReport::of(ColumnUnit::Characters);
-    if !document["diagnostics"].is_array() {
-        report.problem = Some("its output has no `diagnostics`".to_owned());
-    }
-    for found in list_at(&document, "/diagnostics") {
-        report.push(diagnostic(found));
-    }
-    report
+    listed(stdout, "diagnostics", ColumnUnit::Characters, diagnostic)
 }
 
 fn diagnostic(found: &Value) -> CheckDiagnostic {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::LintReport;
 use super::column::ColumnUnit;
-use crate::diagnostic::CheckSeverity;
+use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 
 /// The text at a JSON pointer; empty if missing. A number counts as its digits.
 pub(crate) fn text_at(value: &Value, pointer: &str) -> String {
@@ -57,6 +57,40 @@ pub(crate) fn document(output: &str, opens: &[&str]) -> Result<Value, String> {
         Some(Err(error)) => Err(format!("its output is not JSON: {error}")),
         None => Err("its output is not JSON".to_owned()),
     }
+}
+
+/// Reads an output that is one JSON document, as [`document()`] finds it.
+pub(crate) fn whole(
+    output: &str,
+    opens: &[&str],
+    unit: ColumnUnit,
+    read: impl FnOnce(&mut LintReport, &Value),
+) -> LintReport {
+    match document(output, opens) {
+        Ok(document) => {
+            let mut report = LintReport::of(unit);
+            read(&mut report, &document);
+            report
+        }
+        Err(problem) => LintReport::unreadable(problem),
+    }
+}
+
+/// Reads an output that is one JSON object, which lists under a key what was found.
+pub(crate) fn listed(
+    output: &str,
+    key: &str,
+    unit: ColumnUnit,
+    diagnostic: impl Fn(&Value) -> CheckDiagnostic,
+) -> LintReport {
+    whole(output, &["{"], unit, |report, document| {
+        if !document[key].is_array() {
+            report.problem = Some(format!("its output has no `{key}`"));
+        }
+        for found in document[key].as_array().into_iter().flatten() {
+            report.push(diagnostic(found));
+        }
+    })
 }
 
 /// Reads an output that has one JSON object on each line; other lines are passed over, and an object that

@@ -5,26 +5,22 @@ use serde_json::Value;
 
 use super::LintReport;
 use super::column::{self, ColumnUnit};
-use super::fields::{document, from_one, list_at, number_at, severity_of, text_at};
+use super::fields::{from_one, list_at, number_at, severity_of, text_at, whole};
 use crate::diagnostic::{CheckDiagnostic, CheckFix, CheckSeverity, FixEdit, FixSafety};
 
 /// The characters of base64, in the order of what they stand for.
 const BASE64: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 pub(crate) fn read(stdout: &str) -> LintReport {
-    let document = match document(stdout, &["{\"Issues\"", "{"]) {
-        Ok(document) => document,
-        Err(problem) => return LintReport::unreadable(problem),
-    };
-    let mut report = LintReport::of(ColumnUnit::Bytes);
-    let error = text_at(&document, "/Report/Error");
-    if !error.is_empty() {
-        report.problem = Some(error);
-    }
-    for issue in list_at(&document, "/Issues") {
-        report.push(diagnostic(issue));
-    }
-    report
+    whole(stdout, &["{\"Issues\"", "{"], ColumnUnit::Bytes, |report, document| {
+        let error = text_at(document, "/Report/Error");
+        if !error.is_empty() {
+            report.problem = Some(error);
+        }
+        for issue in list_at(document, "/Issues") {
+            report.push(diagnostic(issue));
+        }
+    })
 }
 
 fn diagnostic(issue: &Value) -> CheckDiagnostic {

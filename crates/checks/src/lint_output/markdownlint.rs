@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::LintReport;
 use super::column::ColumnUnit;
-use super::fields::{document, from_one, number_at, severity_of, text_at};
+use super::fields::{from_one, number_at, severity_of, text_at, whole};
 use crate::diagnostic::{CheckDiagnostic, CheckFix, CheckSeverity, FixEdit, FixSafety};
 
 /// Reads the JSON of markdownlint-cli; it writes nothing where it finds nothing.
@@ -12,15 +12,11 @@ pub(crate) fn read(stderr: &str) -> LintReport {
     if stderr.trim().is_empty() {
         return LintReport::of(ColumnUnit::Utf16);
     }
-    let list = match document(stderr, &["["]) {
-        Ok(list) => list,
-        Err(problem) => return LintReport::unreadable(problem),
-    };
-    let mut report = LintReport::of(ColumnUnit::Utf16);
-    for found in list.as_array().into_iter().flatten() {
-        report.push(diagnostic(found));
-    }
-    report
+    whole(stderr, &["["], ColumnUnit::Utf16, |report, list| {
+        for found in list.as_array().into_iter().flatten() {
+            report.push(diagnostic(found));
+        }
+    })
 }
 
 fn diagnostic(found: &Value) -> CheckDiagnostic {

@@ -4,27 +4,23 @@ use serde_json::Value;
 
 use super::LintReport;
 use super::column::ColumnUnit;
-use super::fields::{document, from_one, list_at, text_at};
+use super::fields::{from_one, list_at, text_at, whole};
 use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 
 pub(crate) fn read(stdout: &str) -> LintReport {
-    let document = match document(stdout, &["{"]) {
-        Ok(document) => document,
-        Err(problem) => return LintReport::unreadable(problem),
-    };
-    let mut report = LintReport::of(ColumnUnit::Characters);
-    // Errors without a file are about the run: a wrong configuration, a crash.
-    let general: Vec<&str> =
-        list_at(&document, "/errors").iter().filter_map(Value::as_str).collect();
-    if !general.is_empty() {
-        report.problem = Some(general.join("\n"));
-    }
-    for (path, file) in document["files"].as_object().into_iter().flatten() {
-        for message in list_at(file, "/messages") {
-            report.push(diagnostic(message, path));
+    whole(stdout, &["{"], ColumnUnit::Characters, |report, document| {
+        // Errors without a file are about the run: a wrong configuration, a crash.
+        let general: Vec<&str> =
+            list_at(document, "/errors").iter().filter_map(Value::as_str).collect();
+        if !general.is_empty() {
+            report.problem = Some(general.join("\n"));
         }
-    }
-    report
+        for (path, file) in document["files"].as_object().into_iter().flatten() {
+            for message in list_at(file, "/messages") {
+                report.push(diagnostic(message, path));
+            }
+        }
+    })
 }
 
 fn diagnostic(message: &Value, path: &str) -> CheckDiagnostic {

@@ -4,22 +4,11 @@ use serde_json::Value;
 
 use super::LintReport;
 use super::column::ColumnUnit;
-use super::fields::{document, from_one, list_at, severity_of, text_at};
+use super::fields::{from_one, listed, severity_of, text_at};
 use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 
 pub(crate) fn read(stdout: &str) -> LintReport {
-    let document = match document(stdout, &["{"]) {
-        Ok(document) => document,
-        Err(problem) => return LintReport::unreadable(problem),
-    };
-    let mut report = LintReport::of(ColumnUnit::Utf16);
-    if !document["generalDiagnostics"].is_array() {
-        report.problem = Some("its output has no `generalDiagnostics`".to_owned());
-    }
-    for found in list_at(&document, "/generalDiagnostics") {
-        report.push(diagnostic(found));
-    }
-    report
+    listed(stdout, "generalDiagnostics", ColumnUnit::Utf16, diagnostic)
 }
 
 fn diagnostic(found: &Value) -> CheckDiagnostic {

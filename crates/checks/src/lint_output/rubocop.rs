@@ -4,22 +4,18 @@ use serde_json::Value;
 
 use super::LintReport;
 use super::column::ColumnUnit;
-use super::fields::{document, from_one, list_at, severity_of, text_at};
+use super::fields::{from_one, list_at, severity_of, text_at, whole};
 use crate::diagnostic::{CheckDiagnostic, CheckSeverity};
 
 pub(crate) fn read(stdout: &str) -> LintReport {
-    let document = match document(stdout, &["{"]) {
-        Ok(document) => document,
-        Err(problem) => return LintReport::unreadable(problem),
-    };
-    let mut report = LintReport::of(ColumnUnit::Characters);
-    for file in list_at(&document, "/files") {
-        let path = text_at(file, "/path");
-        for offense in list_at(file, "/offenses") {
-            report.push(diagnostic(offense, &path));
+    whole(stdout, &["{"], ColumnUnit::Characters, |report, document| {
+        for file in list_at(document, "/files") {
+            let path = text_at(file, "/path");
+            for offense in list_at(file, "/offenses") {
+                report.push(diagnostic(offense, &path));
+            }
         }
-    }
-    report
+    })
 }
 
 fn diagnostic(offense: &Value, path: &str) -> CheckDiagnostic {

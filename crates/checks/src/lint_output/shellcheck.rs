@@ -4,19 +4,15 @@ use serde_json::Value;
 
 use super::LintReport;
 use super::column::ColumnUnit;
-use super::fields::{document, from_one, list_at, severity_of, text_at};
+use super::fields::{from_one, list_at, severity_of, text_at, whole};
 use crate::diagnostic::{CheckDiagnostic, CheckFix, CheckSeverity, FixEdit, FixSafety};
 
 pub(crate) fn read(stdout: &str) -> LintReport {
-    let document = match document(stdout, &["{"]) {
-        Ok(document) => document,
-        Err(problem) => return LintReport::unreadable(problem),
-    };
-    let mut report = LintReport::of(ColumnUnit::Characters);
-    for comment in list_at(&document, "/comments") {
-        report.push(diagnostic(comment));
-    }
-    report
+    whole(stdout, &["{"], ColumnUnit::Characters, |report, document| {
+        for comment in list_at(document, "/comments") {
+            report.push(diagnostic(comment));
+        }
+    })
 }
 
 fn diagnostic(comment: &Value) -> CheckDiagnostic {

@@ -64,7 +64,6 @@ fn every_decision_is_reported_as_json() {
         BridgeDecision::of_verdict(&verdict),
         BridgeDecision::of_retry(&retry),
         BridgeDecision::RetryWithheld { reason: WithholdReason::AlreadySent },
-        BridgeDecision::StatusRead { status: AgentStatus::Done },
     ] {
         decisions.push(decision);
     }
@@ -81,7 +80,6 @@ fn every_decision_is_reported_as_json() {
         { "decision": "retry_asked", "reason": "unknown_tool", "attempt": 1,
           "problems": ["no tool is called `x`"] },
         { "decision": "retry_withheld", "reason": "already_sent" },
-        { "decision": "status_read", "status": "DONE" },
     ] });
     assert_eq!(serde_json::to_value(&decisions).unwrap(), expected);
     assert_eq!(decisions.retries().collect::<Vec<_>>(), [RetryReason::UnknownTool]);

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use proptest::prelude::*;
 
 use super::*;
-use crate::conversation::ToolCall;
-use crate::event::{Finish, Reply};
+use crate::event::Finish;
 use crate::parse::parse;
 
 /// The names of the 22 tools that the product documents; the file lists them first.
@@ -310,32 +309,6 @@ fn descriptions_of_others_open_no_frame() {
             let reply = parse(&registry, &prompt, Finish::Stop);
             assert!(reply.calls.is_empty(), "{prompt}");
         }
-    }
-}
-
-#[test]
-fn the_status_is_the_last_line_of_a_summary() {
-    let status = |text: &str, calls: usize| {
-        let call =
-            ToolCall { id: "1".to_owned(), name: "x".to_owned(), arguments: Default::default() };
-        let calls = vec![call; calls];
-        let reply = Reply { text: text.to_owned(), calls, ..Reply::default() };
-        let (text, status) = agent_status(&reply);
-        (text.to_owned(), status)
-    };
-    let table = [
-        ("All done.\nAGENT_STATUS: DONE\n", "All done.", Some(AgentStatus::Done)),
-        ("x\n\n**AGENT_STATUS: CONTINUE**", "x", Some(AgentStatus::Continue)),
-        ("`AGENT_STATUS`: stop", "", Some(AgentStatus::Stop)),
-        ("完成。\nAGENT_STATUS：DONE", "完成。", Some(AgentStatus::Done)),
-        ("AGENT_STATUS: DONE\nmore", "AGENT_STATUS: DONE\nmore", None),
-        ("AGENT_STATUS: MAYBE", "AGENT_STATUS: MAYBE", None),
-        ("It is DONE", "It is DONE", None),
-        ("", "", None),
-    ];
-    for (text, rest, expected) in table {
-        assert_eq!(status(text, 0), (rest.to_owned(), expected), "{text}");
-        assert_eq!(status(text, 1), (text.to_owned(), None), "{text}");
     }
 }
 

@@ -7,9 +7,10 @@ use std::time::Duration;
 use moss_sdk::ContentHash;
 
 use super::Effects;
+use crate::call::held_records::OnRecord;
 use crate::call::record;
 use crate::call::weight::held_bytes;
-use crate::confirm::{LeftKey, LeftQuestion, WaitOutcome};
+use crate::confirm::{LeftKey, LeftQuestion, PendingConfirmation, WaitOutcome};
 use moss_dispatch::{
     CallError, Caller, ConfirmMode, Confirmation, Event, Offer, Question, Unconfirmed,
     change::FileChange, command::CommandQuestion, confirmation::ConfirmationState,
@@ -132,7 +133,7 @@ impl Effects {
     }
 
     /// Gets a decision: from the digest that came along, from a person, or not at all.
-    pub(super) async fn ask(&self, ask: Ask<'_>) -> Result<(), CallError> {
+    pub(super) async fn ask(&self, ask: Ask<'_>) -> Result<OnRecord, CallError> {
         let call = &self.scope.call;
         let digest = ask.digest;
         if call.approvals().contains(&digest) {
@@ -165,16 +166,10 @@ impl Effects {
             );
             return Err(self.unconfirmed(question, message).await);
         }
-        record::release(&self.scope).await?;
-        let pending = self
-            .scope
-            .daemon
-            .confirmations
-            .ask(question.clone())
-            .map_err(CallError::TooManyConfirmations)?;
+        let pending = self.put(question.clone()).await?;
         let needed = Event::ConfirmationNeeded(Arc::clone(pending.confirmation()));
         self.scope.events.send(needed).await;
-        self.lock().asking = Some(digest);
+        self.lock().asking = Some((digest, pending.confirmation().id.clone()));
         let stops = self.scope.daemon.draining.cancelled();
         let answer = tokio::select! {
             answer = self.scope.held_by_question(self.scope.parked(pending.outcome())) => answer,
@@ -186,7 +181,7 @@ impl Effects {
 
     /// Asks, and leaves the question open for a later call that is the same, once it took longer than a
     /// caller waits who cannot wait for people.
-    async fn ask_and_leave(&self, question: Question) -> Result<(), CallError> {
+    async fn ask_and_leave(&self, question: Question) -> Result<OnRecord, CallError> {
         let daemon = &self.scope.daemon;
         let key = LeftKey {
             workspace: question.workspace.clone(),
@@ -201,13 +196,11 @@ impl Effects {
             Some(LeftQuestion::Waits) => return Err(self.left(question).await),
             None => {}
         }
-        record::release(&self.scope).await?;
-        let pending = daemon.confirmations.ask(question.clone());
-        let pending = pending.map_err(CallError::TooManyConfirmations)?;
+        let pending = self.put(question.clone()).await?;
         let id = pending.confirmation().id.clone();
         let mut answer = Box::pin(pending.outcome());
         if daemon.confirmations.is_watched(self.scope.workspace.name()) {
-            self.lock().asking = Some(key.digest);
+            self.lock().asking = Some((key.digest, id.clone()));
             let wait = tokio::time::timeout(LEAVE_WAIT, &mut answer);
             let answered = tokio::select! {
                 answered = self.scope.held_by_question(self.scope.parked(wait)) => answered.ok(),
@@ -238,6 +231,13 @@ impl Effects {
         Err(self.left(question).await)
     }
 
+    /// Puts a question to people: the call is recorded then, however it ends.
+    async fn put(&self, question: Question) -> Result<PendingConfirmation, CallError> {
+        record::release(&self.scope).await?;
+        let confirmations = &self.scope.daemon.confirmations;
+        confirmations.ask(question).map_err(CallError::TooManyConfirmations)
+    }
+
     /// Makes the error of an effect whose question stays open.
     async fn left(&self, question: Question) -> CallError {
         let message = format!(
@@ -254,16 +254,18 @@ impl Effects {
         &self,
         question: Question,
         answer: WaitOutcome,
-    ) -> Result<(), CallError> {
+    ) -> Result<OnRecord, CallError> {
         let (call, digest) = (&self.scope.call, question.digest);
         match answer {
             WaitOutcome::Approved => {
-                record::confirmation_ended(&self.scope, digest, AskOutcome::Approved, None).await?;
+                let approved = AskOutcome::Approved;
+                let on_record =
+                    record::confirmation_ended(&self.scope, digest, approved, None).await?;
                 if call.caller.is_revoked() {
                     let message = format!("{}; nothing was changed", call.caller.revoked());
                     return Err(CallError::Denied { message, rule: None });
                 }
-                Ok(())
+                Ok(on_record)
             }
             WaitOutcome::Denied(reason) => Err(self.denied_by_person(digest, &reason).await),
             WaitOutcome::Expired => {

@@ -14,6 +14,7 @@ use serde_json::json;
 use super::Effects;
 use super::ask::Ask;
 use super::by_rules::EmbeddingRules;
+use crate::call::held_records::OnRecord;
 use crate::call::record;
 
 /// How long a call waits for a person: it can do without.
@@ -22,7 +23,8 @@ const ASK_MAX: Duration = Duration::from_secs(60);
 // === impl Effects ===
 
 impl Effects {
-    /// Whether an endpoint may be asked for the caller now; asks where that is needed and possible.
+    /// Whether an endpoint may be asked for the caller now: then the call is on record. Asks a person where that is
+    /// needed and possible.
     ///
     /// # Errors
     ///
@@ -30,31 +32,29 @@ impl Effects {
     pub(in crate::call) async fn permit_embedding(
         &self,
         endpoint: &EmbeddingEndpoint,
-    ) -> Result<bool, CallError> {
+    ) -> Result<Option<OnRecord>, CallError> {
         // What a plugin has done for it is not sent, and a dry run sends nothing.
         if self.scope.behalf.is_some() || self.scope.call.dry_run {
-            return Ok(false);
+            return Ok(None);
         }
         let policy = self.scope.workspace.policy.load_full();
         let decision = self.decide_embedding(&policy);
         let embeddings = &self.scope.workspace.embeddings;
         let (id, caller) = (endpoint.id(), self.scope.call.caller.name());
         match decision.verdict {
-            Verdict::Deny => return Ok(false),
+            Verdict::Deny => return Ok(None),
             Verdict::Ask if !embeddings.is_approved(id, caller) => {}
             Verdict::Allow | Verdict::Ask => {
-                // A call that sends something is recorded, however it ends.
-                record::release(&self.scope).await?;
-                return Ok(true);
+                return record::release(&self.scope).await.map(Some);
             }
         }
         let arguments = arguments(endpoint);
         let digest = self.digest_of("embeddings", &arguments);
         if embeddings.is_refused(id, caller, &policy) || !self.can_ask(digest) {
-            return Ok(false);
+            return Ok(None);
         }
         // One question is enough.
-        let Ok(_turn) = embeddings.asking.try_lock() else { return Ok(false) };
+        let Ok(_turn) = embeddings.asking.try_lock() else { return Ok(None) };
         record::requested(&self.scope, endpoint.host(), &decision).await?;
         let ask = Ask {
             arguments: Some(arguments),
@@ -65,25 +65,25 @@ impl Effects {
             })),
             ..Ask::of(digest, &decision)
         };
-        match tokio::time::timeout(ASK_MAX, self.ask(ask)).await {
-            Ok(Ok(())) => {}
+        let on_record = match tokio::time::timeout(ASK_MAX, self.ask(ask)).await {
+            Ok(Ok(on_record)) => on_record,
             // The question stays open: a later call learns what came of it.
             Ok(Err(CallError::Unconfirmed(_))) if self.scope.call.confirm == ConfirmMode::Leave => {
-                return Ok(false);
+                return Ok(None);
             }
             Ok(Err(CallError::Denied { .. } | CallError::Unconfirmed(_))) | Err(_) => {
                 embeddings.refuse(id, caller, policy);
-                return Ok(false);
+                return Ok(None);
             }
-            Ok(Err(CallError::TooManyConfirmations(_))) => return Ok(false),
+            Ok(Err(CallError::TooManyConfirmations(_))) => return Ok(None),
             Ok(Err(error)) => return Err(error),
-        }
+        };
         // A decision to one question does not overrule a rule that came meanwhile.
         if self.decide_embedding(&self.scope.workspace.policy.load()).verdict == Verdict::Deny {
-            return Ok(false);
+            return Ok(None);
         }
         embeddings.approve(id, caller);
-        Ok(true)
+        Ok(Some(on_record))
     }
 
     fn decide_embedding(&self, policy: &Policy) -> Decision {

@@ -8,6 +8,7 @@ use moss_sdk::{ErrorCode, ToolError};
 
 use super::Effects;
 use super::ask::Ask;
+use crate::call::held_records::OnRecord;
 use crate::call::record;
 use crate::call::stop::EffectStop;
 use moss_dispatch::{
@@ -21,18 +22,19 @@ use moss_policy::{Action, Verdict};
 // === impl Effects ===
 
 impl Effects {
-    /// Decides about fetching a component. A person who names a URL has said yes.
+    /// Decides about fetching a component: then the call is on record. None where it was fetched before. A person who
+    /// names a URL has said yes.
     pub(super) async fn permit_download(
         &self,
         url: &str,
         sha256: Option<Sha256Digest>,
-    ) -> Result<(), EffectStop> {
+    ) -> Result<Option<OnRecord>, EffectStop> {
         let host = host_of(url)
             .map_err(|why| ToolError::new(ErrorCode::InvalidArguments, format!("{url}: {why}")))?;
         // What a registry says of a reference is asked each time.
         let is_fetched = |digest| registration::is_fetched(&self.scope.daemon.plugins, digest);
         if !OciReference::is_meant(url) && sha256.is_some_and(is_fetched) {
-            return Ok(());
+            return Ok(None);
         }
         let policy = self.scope.workspace.policy.load_full();
         let decision = self.decide(&policy, Action::Network, None);
@@ -42,8 +44,7 @@ impl Effects {
         match decision.verdict {
             Verdict::Deny => Err(self.denied(&decision).into()),
             _ if matches!(self.scope.call.work, Work::ChangePlugins(_)) => {
-                // A call that sends something is recorded, however it ends.
-                Ok(record::release(&self.scope).await?)
+                Ok(Some(record::release(&self.scope).await?))
             }
             _ if self.scope.call.dry_run => {
                 let message = format!("{url} was not fetched yet, and a dry run fetches nothing");
@@ -56,7 +57,7 @@ impl Effects {
                 let digest = self.digest_of("network", &arguments);
                 let (arguments, consent) = (Some(arguments), Some(Arc::new(consent)));
                 let ask = Ask { arguments, consent, ..Ask::of(digest, &decision) };
-                Ok(self.ask(ask).await?)
+                Ok(Some(self.ask(ask).await?))
             }
         }
     }

@@ -11,6 +11,7 @@ use serde_json::json;
 
 use super::Effects;
 use super::ask::Ask;
+use crate::call::held_records::OnRecord;
 use crate::call::record;
 use crate::call::stop::EffectStop;
 use crate::jobs::BackgroundJob;
@@ -58,14 +59,14 @@ impl Effects {
             }
             JobRequest::Write { job, text, close } => {
                 let job = self.find_job(&job)?;
-                record::release(&self.scope).await?;
-                self.write_to_job(JobInput { job, text, close }).await
+                let on_record = record::release(&self.scope).await?;
+                self.write_to_job(JobInput { job, text, close }, on_record).await
             }
             JobRequest::Stop { job } => {
                 let job = self.find_job(&job)?;
                 // Who stopped it is recorded, however the call ends.
-                record::release(&self.scope).await?;
-                Ok(self.stop_job(&job).await)
+                let on_record = record::release(&self.scope).await?;
+                Ok(self.stop_job(&job, on_record).await)
             }
         }
     }
@@ -121,7 +122,7 @@ impl Effects {
     }
 
     /// Ends a job, and waits until it has ended.
-    async fn stop_job(&self, job: &BackgroundJob) -> JobReport {
+    async fn stop_job(&self, job: &BackgroundJob, _: OnRecord) -> JobReport {
         if self.scope.call.dry_run {
             let mut report = of(job);
             report.notes.push("it would be stopped".to_owned());
@@ -142,7 +143,11 @@ impl Effects {
     }
 
     /// Writes to a job what policy and people let it be written.
-    async fn write_to_job(self: &Arc<Self>, input: JobInput) -> Result<JobReport, EffectStop> {
+    async fn write_to_job(
+        self: &Arc<Self>,
+        input: JobInput,
+        _: OnRecord,
+    ) -> Result<JobReport, EffectStop> {
         let JobInput { job, text, close } = &input;
         job.input.check(text).map_err(|error| job.not_written(&error))?;
         if !text.is_empty()

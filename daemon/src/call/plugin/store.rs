@@ -43,9 +43,13 @@ impl CallStore {
         self.scope.blocking(work).await?
     }
 
-    /// Makes sure that the call is recorded, however it ends: it changes what is kept.
-    async fn recorded(&self) -> Result<(), ToolError> {
-        record::release(&self.scope).await.map_err(|error| error.as_tool_error())
+    /// Changes what is kept: the call is recorded then, however it ends.
+    async fn changed<T: Send + 'static>(
+        &self,
+        change: impl FnOnce(&PluginStores, &StoreOwner) -> Result<T, ToolError> + Send + 'static,
+    ) -> Result<T, ToolError> {
+        record::release(&self.scope).await.map_err(|error| error.as_tool_error())?;
+        self.kept(change).await
     }
 
     fn unkept(&self) -> MutexGuard<'_, BTreeMap<String, Option<Vec<u8>>>> {
@@ -96,16 +100,14 @@ impl GuestStore for CallStore {
             if self.scope.call.dry_run {
                 return self.set_unkept(key, value, bytes_max).await;
             }
-            self.recorded().await?;
-            self.kept(move |stores, owner| stores.set(owner, &key, &value, bytes_max)).await
+            self.changed(move |stores, owner| stores.set(owner, &key, &value, bytes_max)).await
         })
     }
 
     fn delete(&self, key: String) -> BoxFuture<'_, Result<bool, ToolError>> {
         Box::pin(async move {
             if !self.scope.call.dry_run {
-                self.recorded().await?;
-                return self.kept(move |stores, owner| stores.delete(owner, &key)).await;
+                return self.changed(move |stores, owner| stores.delete(owner, &key)).await;
             }
             let was_there = self.get(key.clone()).await?.is_some();
             self.unkept().insert(key, None);

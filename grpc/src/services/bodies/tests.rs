@@ -29,7 +29,7 @@ fn arriving(
     is_stream: bool,
 ) -> (Sender, Arriving) {
     let (sender, receiver) = mpsc::channel(16);
-    let [own, of_all] = bounds.arriving.shares(None, bounds.bytes_max);
+    let [own, of_all] = bounds.arriving.shares(None, bounds.bytes_max, bounds.connection_bytes_max);
     let of_connection = (of_connection.clone(), bounds.connection_bytes_max);
     let share = BudgetShare::new([of_connection, own, of_all]);
     let body = Body::new(StreamBody::new(ReceiverStream::new(receiver)));

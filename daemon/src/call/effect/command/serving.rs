@@ -16,6 +16,7 @@ use super::running::tier_min;
 use super::{DecidedCommand, PlannedCommand};
 use crate::call::effect::ask::Ask;
 use crate::call::effect::{Effects, ToolFacts};
+use crate::call::held_records::OnRecord;
 use crate::call::record;
 use crate::call::stop::EffectStop;
 
@@ -39,7 +40,7 @@ pub(in crate::call) struct PriorDecisions {
     pub(in crate::call) approved: Option<String>,
 }
 
-/// A language server that may be started.
+/// A language server that may be started, for a call that is on record.
 #[derive(Debug)]
 pub(in crate::call) struct PermittedServer {
     pub(in crate::call) command: SandboxedCommand,
@@ -48,6 +49,14 @@ pub(in crate::call) struct PermittedServer {
 }
 
 type ServerPermit<T> = Result<Result<T, ServerRefusal>, EffectStop>;
+
+// === impl PermittedServer ===
+
+impl PermittedServer {
+    fn new(command: SandboxedCommand, approved: Option<String>, _: OnRecord) -> Self {
+        Self { command, approved }
+    }
+}
 
 // === impl Effects ===
 
@@ -79,9 +88,9 @@ impl Effects {
             return Ok(Err(ServerRefusal::passing(why)));
         }
         match self.confirm_server(&planned, policy, before).await? {
-            Ok(approved) => {
+            Ok((approved, on_record)) => {
                 let command = self.sandboxed(&planned, least).await?;
-                Ok(Ok(PermittedServer { command, approved }))
+                Ok(Ok(PermittedServer::new(command, approved, on_record)))
             }
             Err(refusal) => Ok(Err(refusal)),
         }
@@ -105,7 +114,7 @@ impl Effects {
         planned: &PlannedCommand,
         policy: &Arc<Policy>,
         before: &PriorDecisions,
-    ) -> ServerPermit<Option<String>> {
+    ) -> ServerPermit<(Option<String>, OnRecord)> {
         let tool = self.server_tool();
         let decision = self.glance(policy, &tool, planned);
         let arguments = planned.to_json();
@@ -146,9 +155,8 @@ impl Effects {
             }
         }
         self.note_uses(&decided.each);
-        // A call that starts something is recorded, however it ends.
-        record::release(&self.scope).await?;
-        Ok(Ok(is_by_person.then_some(arguments)))
+        let on_record = record::release(&self.scope).await?;
+        Ok(Ok((is_by_person.then_some(arguments), on_record)))
     }
 
     /// Decides and records nothing.
@@ -186,7 +194,7 @@ impl Effects {
         };
         let name = &planned.command;
         match tokio::time::timeout(ASK_MAX, self.ask(ask)).await {
-            Ok(Ok(())) => Ok(Ok(())),
+            Ok(Ok(_)) => Ok(Ok(())),
             Ok(Err(CallError::Denied { .. })) => {
                 let why = format!("a person denied starting `{name}`");
                 Ok(Err(ServerRefusal { why, is_answered: true }))

@@ -1,0 +1,189 @@
+//! What an explanation says of a call, held against the call itself: tools of moss and of plugins, names of files and
+//! policies.
+
+use std::os::unix::fs::symlink;
+
+use moss_proto::v1;
+use serde_json::{Value, json};
+
+use crate::calls::TOOLS;
+use crate::harness::guests::{PathEdit, install, with_path};
+use crate::harness::{Client, Site, reason, refusing};
+use crate::plugins::settled;
+use crate::policy::explained;
+
+/// What is in every file.
+const TEXT: &str = "old line\n";
+/// Files that are there. Of the last one another name than its real one is asked for.
+const FILES: &[&str] = &[
+    "open/a.txt",
+    "asked/a.txt",
+    "hidden/a.txt",
+    "fixed/a.txt",
+    "code/.vscode/tasks.json",
+    "secret/.env",
+    LINK,
+];
+/// A link to the first file, to which nothing may be written under its own name.
+const LINK: &str = "link.txt";
+/// Files that are not there.
+const MISSING: &[&str] = &[
+    "open/new.txt",
+    "asked/new.txt",
+    "hidden/new.txt",
+    "fixed/new.txt",
+    "new/.vscode/tasks.json",
+    "new/.env",
+];
+/// What all policies have.
+const RULES: &str = "version = 1
+[[rule]]
+effects = [\"read\"]
+paths = [\"asked/**\"]
+decision = \"ask\"
+[[rule]]
+effects = [\"read\"]
+paths = [\"hidden/**\"]
+decision = \"deny\"
+[[rule]]
+effects = [\"write\", \"delete\"]
+paths = [\"fixed/**\", \"link.txt\"]
+decision = \"deny\"
+";
+/// What one of them has beside that.
+const POLICIES: &[&str] = &[
+    "",
+    "[[rule]]\neffects = [\"write\", \"delete\"]\ndecision = \"allow\"\n",
+    "[[rule]]\neffects = [\"read\"]\ndecision = \"ask\"\n",
+    "[[rule]]\ndecision = \"ask\"\n",
+    "[[rule]]\ndecision = \"deny\"\n",
+    "[[rule]]\nplugins = [\"*\"]\ndecision = \"deny\"\n",
+    "[[rule]]\ndecision = \"allow\"\n[[rule]]\nplugins = [\"*\"]\neffects = [\"create\"]\ndecision = \"ask\"\n",
+];
+/// Plugins, each with a tool of its name: one only reads, one makes a file, one writes to a file that is there.
+const READER: &str = "reader";
+const MAKER: &str = "making";
+const WRITER: &str = "writer";
+/// Tools that skip files which they may not read, and end all the same.
+const SKIPPING: &[&str] = &["grep_search", "find_code_location"];
+/// Tools of moss of which no call is made here: what they do does not follow from their arguments, they ask a person by
+/// themselves, or nothing is there that they could run.
+const LEFT_OUT: &[&str] = &[
+    "codebase_search",
+    "diff_history",
+    "get_cursor_context",
+    "reapply",
+    "lint_check",
+    "run_tests",
+    "clarify",
+    "terminal_job",
+    "moss_register_plugin_tool",
+];
+
+/// The arguments by which a tool looks at a file that is there, or changes it.
+fn of_file(tool: &str, path: &str) -> Option<Value> {
+    let directory = path.rsplit_once('/').map_or(".", |(directory, _)| directory);
+    let diff = "------- SEARCH\nold line\n=======\nnew\n+++++++ REPLACE\n";
+    Some(match tool {
+        "read_file" | "delete_file" | READER | WRITER => json!({"path": path}),
+        "replace_lines" => json!({"path": path, "startLine": 1, "endLine": 1, "newText": "new"}),
+        "insert_line" => json!({"path": path, "line": 1, "text": "new"}),
+        "delete_lines" => json!({"path": path, "startLine": 1, "endLine": 1}),
+        "replace_text" => json!({"path": path, "oldText": "old", "newText": "new"}),
+        "patch" => json!({"path": path, "old_string": "old line\n", "new_string": "new\n"}),
+        "editTool" => json!({"filePath": path, "diffContent": diff}),
+        "create_file" => json!({"path": path, "content": "new\n", "overwrite": true}),
+        "grep_search" => json!({"path": path, "pattern": "^old"}),
+        "find_code_location" => json!({"path": path, "search": "old line"}),
+        "list_directory" | "get_project_structure" => json!({"path": directory}),
+        "file_search" => json!({"path": directory, "pattern": "a.txt"}),
+        "run_terminal_cmd" => json!({"command": "true", "cwd": directory}),
+        "todo" => json!({"items": [{"id": "1", "content": "look"}]}),
+        "moss_update_asi_user_prompt" => json!({"content": "Use tabs.", "mode": "append"}),
+        _ => return None,
+    })
+}
+
+/// What becomes of a call, as an explanation says it; none where it ends without a look at the file that it names.
+async fn met(client: &Client, tool: &str, arguments: &Value) -> Option<v1::Decision> {
+    match client.call(refusing(tool, arguments.clone())).await {
+        Ok(result) => {
+            assert_eq!(result.outcome(), v1::Outcome::Ok, "{tool} {arguments}: {:?}", result.error);
+            let is_seen = !SKIPPING.contains(&tool) || result.output_json.contains("old line");
+            is_seen.then_some(v1::Decision::Allow)
+        }
+        Err(status) => Some(match reason(&status).as_str() {
+            "CONFIRMATION_REQUIRED" => v1::Decision::Ask,
+            "DENIED_BY_POLICY" => v1::Decision::Deny,
+            _ => panic!("{tool} {arguments}: {status:?}"),
+        }),
+    }
+}
+
+fn set_up(site: &Site) {
+    for path in FILES.iter().filter(|path| **path != LINK) {
+        if !site.has(path) || site.read(path) != TEXT {
+            site.write(path, TEXT);
+        }
+    }
+    for path in MISSING {
+        let _ = std::fs::remove_file(site.workspace().join(path));
+    }
+}
+
+#[tokio::test]
+async fn an_explanation_says_what_becomes_of_the_call() {
+    let site = Site::new();
+    install(
+        &site,
+        &[
+            (READER, &with_path(READER, None), json!({})),
+            (MAKER, &with_path(MAKER, Some(PathEdit::Create)), json!({})),
+            (WRITER, &with_path(WRITER, Some(PathEdit::Write)), json!({})),
+        ],
+    );
+    set_up(&site);
+    symlink("open/a.txt", site.workspace().join(LINK)).unwrap();
+    let tools = || TOOLS.iter().copied().filter(|tool| !LEFT_OUT.contains(tool));
+    let is_meant = |(tool, path): &(&str, &&str)| match *tool {
+        // What a plugin makes of a file that readers may not see is explained as if nothing were there.
+        WRITER => !path.starts_with("hidden/"),
+        // Neither goes through a link.
+        "delete_file" | "find_code_location" => **path != LINK,
+        _ => true,
+    };
+    let pairs =
+        tools().chain([READER, WRITER]).flat_map(|tool| FILES.iter().map(move |p| (tool, p)));
+    let there = pairs.filter(is_meant).map(|(tool, path)| {
+        (tool, of_file(tool, path).unwrap_or_else(|| panic!("no arguments of {tool}")))
+    });
+    let missing = ["create_file", MAKER].into_iter().flat_map(|tool| {
+        MISSING.iter().map(move |path| match tool {
+            MAKER => (tool, json!({"path": path})),
+            _ => (tool, json!({"path": path, "content": "new\n"})),
+        })
+    });
+    let calls: Vec<(&str, Value)> = there.chain(missing).collect();
+    let mut wrong = Vec::new();
+    for policy in POLICIES {
+        site.user_policy(&format!("{RULES}{policy}"));
+        let daemon = site.serve();
+        let client = daemon.caller().await;
+        settled(&client).await;
+        for (tool, arguments) in &calls {
+            set_up(&site);
+            // Nobody is asked here: the call ends at the first effect that is not allowed.
+            let explained = explained(&client, tool, arguments.clone()).await;
+            let mut each = explained.steps.iter().map(v1::PolicyStep::decision);
+            let said = each.find(|said| *said != v1::Decision::Allow);
+            let said = said.unwrap_or(v1::Decision::Allow);
+            let met = met(&client, tool, arguments).await;
+            let is_true = met.map_or(said != v1::Decision::Allow, |met| met == said);
+            if !is_true {
+                wrong.push(format!("{policy:?}: {tool} {arguments}: said {said:?}, met {met:?}"));
+            }
+        }
+        daemon.stop();
+    }
+    assert!(wrong.is_empty(), "{} of them:\n{}", wrong.len(), wrong.join("\n"));
+}
