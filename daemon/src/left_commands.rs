@@ -35,6 +35,11 @@ impl LeftCommands {
         CommandRecord::new(self.directory.clone(), known)
     }
 
+    /// Clears what is still marked in indexes of git for such commands as have ended.
+    pub(crate) fn clear_marks(&self) -> std::io::Result<()> {
+        moss_sandbox::clear_left_marks(&self.directory)
+    }
+
     /// Finds the commands whose moss lives no more.
     pub(crate) fn find(&self) -> std::io::Result<Vec<LeftCommand>> {
         LeftCommand::find(&self.directory)

@@ -14,6 +14,9 @@ impl WorkspaceState {
     /// Restores what commands changed whose moss lives no more, and moves aside what they made under protected
     /// names. Waits for the disk.
     pub(crate) fn settle_left_commands(&self) {
+        if let Err(error) = self.left_commands.clear_marks() {
+            tracing::error!(%error, "git leaves files alone for a command that has ended");
+        }
         match self.left_commands.find() {
             Ok(found) => {
                 let mut is_settled = true;

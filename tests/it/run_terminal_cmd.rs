@@ -693,3 +693,40 @@ pub(crate) fn is_running(words: &str) -> bool {
     let lines = processes.map(|process| std::fs::read(process.path().join("cmdline")));
     lines.flatten().any(|line| String::from_utf8_lossy(&line).contains(words))
 }
+
+#[tokio::test]
+async fn git_that_writes_leaves_alone_what_commands_may_not_read_and_the_result_names_it() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    site.write(".npmrc", "token=one\n");
+    site.write("a.txt", "one\n");
+    let git = |arguments: &[&str]| crate::listings::printed(&site, "git", arguments);
+    git(&["init", "-q"]);
+    for (key, value) in [("user.name", "a"), ("user.email", "a@example.org")] {
+        git(&["config", key, value]);
+    }
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "first"]);
+    site.write(".npmrc", "token=two\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    site.write("a.txt", "two\n");
+    assert_eq!(ran(&client, "git add -A && git commit -q -m second").await["exit_code"], 0);
+    site.write("a.txt", "three\n");
+    let text = "git commit -q -a -m third && git stash && git rebase HEAD~1 && git log --format=%s";
+    let found = ran(&client, text).await;
+    assert!(found["stdout"].as_str().unwrap().ends_with("third\nsecond\nfirst\n"), "{found}");
+    let notes = found["notes"].to_string();
+    assert!(notes.contains("git left files alone") && notes.contains(".npmrc"), "{notes}");
+    assert_eq!(site.read(".npmrc"), "token=two\n");
+    let status = ran(&client, "git diff --stat; git ls-files -v").await;
+    assert_eq!(status["stdout"], "S .npmrc\nH a.txt\n", "a copy says so: {status}");
+    let own = git(&["ls-files", "-v"]);
+    let own: Vec<_> = own.iter().map(|line| String::from_utf8_lossy(line).into_owned()).collect();
+    assert!(own.concat().contains("H .npmrc"), "{own:?}");
+    // What a script runs is not seen before.
+    site.write("step.sh", "git add -A\n");
+    let found = ran(&client, "sh step.sh").await;
+    assert_ne!(found["exit_code"], 0, "{found}");
+    assert!(found["notes"].to_string().contains("another program ran git"), "{found}");
+}

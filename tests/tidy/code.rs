@@ -98,6 +98,7 @@ const FILE_DOORS: &[(&str, &str)] = &[
         "crates/sandbox/src/listing.rs",
         "lists home directories and toolchains, which lie in no workspace",
     ),
+    ("crates/sandbox/src/index_file.rs", "reads and writes indexes of git as git does it"),
     ("crates/sandbox/src/lookup.rs", "looks for programs, which lie in no workspace"),
     ("crates/sandbox/src/means.rs", "opens moss's own program"),
     ("crates/sandbox/src/carve.rs", "what a command sees of a machine lies in no workspace"),

@@ -28,6 +28,9 @@ pub struct SandboxedCommand {
     /// Where it is written down what is restored should moss be killed while it runs; unset where it writes
     /// nothing.
     pub record: Option<CommandRecord>,
+    /// Whether it runs git, as far as is known: what is hidden of the files that git tracks is marked then in the indexes
+    /// that it may write, where there is a record.
+    pub runs_git: bool,
     /// What it may use at most.
     pub limits: CommandLimits,
     /// Whether it is given a standard input that can be written to; otherwise that is empty.
@@ -168,6 +171,7 @@ impl SandboxedCommand {
             network: NetworkMode::default(),
             environment: CommandEnvironment::default(),
             record: None,
+            runs_git: false,
             limits: CommandLimits::default(),
             has_input: false,
             has_terminal: false,

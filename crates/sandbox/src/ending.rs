@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::command::{NetworkMode, Profile};
@@ -19,8 +19,17 @@ pub(crate) const ABSTRACT_SOCKETS: &str = "this kernel does not keep the command
                                            (`@/tmp/.X11-unix/X0`): Linux does from 6.12 on (Landlock ABI 6)";
 /// What to do about files that git takes for changed.
 const TRACKED: &str = "git takes for changed, since commands may not read them, and `add -A`, `commit -a`, `stash` and \
-                       `rebase` fail. Name other files, or a person adds a rule with their `paths`, \
-                       `protected = true` and `decision = \"allow\"` to the policy";
+                       `rebase` fail where moss has not marked them in the index: another program ran git, somebody else \
+                       wrote the index, or the checkout is sparse. Run git by itself, name other files, or a person adds \
+                       a rule with their `paths`, `protected = true` and `decision = \"allow\"` to the policy";
+/// What is said of files that it leaves alone, where a command wrote the name of one.
+const LEFT_ALONE: &str = "it adds, commits, stashes and replaces nothing of them, whatever it says of a sparse checkout. \
+                          A person does that, or adds a rule with their `paths`, `protected = true` and `decision = \
+                          \"allow\"` to the policy";
+/// What is said where it leaves them alone although the command has ended.
+const STILL_MARKED: &str = "their skip-worktree bits could not be cleared, most likely as `index.lock` lies beside the \
+                            index. moss tries again before the next command; a person removes that file where no git \
+                            runs";
 /// So many of them are named.
 const NAMED_MAX: usize = 5;
 /// What to do where a temporary directory holds too much.
@@ -54,6 +63,8 @@ pub struct CommandEnd {
     pub restored: Vec<PathBuf>,
     /// Protected paths that it changed and that could not be restored: they were too large.
     pub changed: Vec<PathBuf>,
+    /// Files that git still leaves alone although it has ended: see [`CommandEnd::what_git_still_leaves`].
+    pub still_marked: Vec<PathBuf>,
     /// Why it was ended, where something disturbed its sandbox.
     pub disturbance: Option<Disturbance>,
     /// What is known about its sandbox.
@@ -144,9 +155,21 @@ pub struct SandboxFacts {
     pub unmasked: Vec<PathBuf>,
     /// Masked files that git tracks, and takes for changed: see [`SandboxFacts::why_changed_for_git`].
     pub tracked_masks: Vec<PathBuf>,
+    /// Such as it left alone instead: see [`SandboxFacts::what_git_left`].
+    pub left_alone: Vec<PathBuf>,
     /// Whether it could connect to abstract sockets of the machine, which are no files, although it was kept in
     /// otherwise.
     pub has_abstract_sockets: bool,
+}
+
+// === impl CommandEnd ===
+
+impl CommandEnd {
+    /// Which files git still leaves alone that the command may not read, and what helps.
+    pub fn what_git_still_leaves(&self) -> Option<String> {
+        let shown = shown(&self.still_marked)?;
+        Some(format!("git still leaves files alone ({shown}): {STILL_MARKED}"))
+    }
 }
 
 // === impl SandboxFacts ===
@@ -154,23 +177,38 @@ pub struct SandboxFacts {
 impl SandboxFacts {
     /// Why git takes masked files for changed, where a command wrote the name of one.
     pub fn why_changed_for_git(&self, written: [&str; 2]) -> Option<String> {
-        let is_named = |path: &&PathBuf| {
-            let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
-            written.iter().any(|text| text.contains(&*name))
-        };
-        let named: Vec<_> = self.tracked_masks.iter().filter(is_named).collect();
-        let (shown, more) = named.split_at(named.len().min(NAMED_MAX));
-        let shown: Vec<_> = shown.iter().map(|path| path.display().to_string()).collect();
-        let more =
-            if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-        (!shown.is_empty())
-            .then(|| format!("there are files that {TRACKED}: {}{more}", shown.join(", ")))
+        let named: Vec<_> =
+            self.tracked_masks.iter().filter(|path| is_named(path, written)).collect();
+        let shown = shown(&named)?;
+        Some(format!("there are files that {TRACKED}: {shown}"))
+    }
+
+    /// Which masked files git left alone, with more on it where a command wrote the name of one.
+    pub fn what_git_left(&self, written: [&str; 2]) -> Option<String> {
+        let is_named = self.left_alone.iter().any(|path| is_named(path, written));
+        let why = if is_named { format!("; {LEFT_ALONE}") } else { String::new() };
+        let shown = shown(&self.left_alone)?;
+        Some(format!("git left files alone that commands may not read: {shown}{why}"))
     }
 
     /// What people and models are to know of it with every result.
     pub fn warning(&self) -> Option<&'static str> {
         self.has_abstract_sockets.then_some(ABSTRACT_SOCKETS)
     }
+}
+
+/// Whether the name of a file stands in a text.
+fn is_named(path: &Path, written: [&str; 2]) -> bool {
+    let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+    written.iter().any(|text| text.contains(&*name))
+}
+
+/// The first of some paths, and how many more there are; none of none.
+fn shown(paths: &[impl AsRef<Path>]) -> Option<String> {
+    let (named, more) = paths.split_at(paths.len().min(NAMED_MAX));
+    let named: Vec<_> = named.iter().map(|path| path.as_ref().display().to_string()).collect();
+    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
+    (!named.is_empty()).then(|| format!("{}{more}", named.join(", ")))
 }
 
 // === impl Disturbance ===

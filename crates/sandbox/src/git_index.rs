@@ -1,17 +1,23 @@
-//! The index of git, byte for byte: a copy of one in which git is not to look for some files in the worktree. What git
-//! adds in another way than is known here makes no copy.
+//! The index of git, byte for byte: one in which git is to look for some files in the worktree no more, or is to look
+//! for them again. What git adds in another way than is known here is not changed.
+
+use ring::digest::{self, Algorithm, Digest};
 
 /// What an index begins with; its version and the number of its entries follow.
 const SIGNATURE: &[u8] = b"DIRC";
 const HEADER_BYTES: usize = 12;
-/// The first version whose entries may have a second word of flags.
+/// The first version, and that whose entries may have a second word of flags.
+const VERSION_FIRST: u32 = 2;
 const VERSION_EXTENDED: u32 = 3;
 /// The one that says of each name only how it differs from the one before.
 const VERSION_COMPRESSED: u32 = 4;
 /// Bytes of an entry before the hash of its content.
 const STAT_BYTES: usize = 40;
-/// Bytes of a hash, by the kinds that there are: SHA-1 and SHA-256.
-const HASHES: [usize; 2] = [20, 32];
+/// Where there is the second in which its file was changed, and the size of that.
+const CHANGED_AT: usize = 8;
+const SIZE_AT: usize = 36;
+/// By what an index names contents, and what it ends with.
+static HASHES: [&Algorithm; 2] = [&digest::SHA1_FOR_LEGACY_USE_ONLY, &digest::SHA256];
 /// In the first word of flags: a second one follows.
 const EXTENDED: u16 = 0x4000;
 /// There as well: on which side of a merge it is.
@@ -22,17 +28,27 @@ const SKIP_WORKTREE: u16 = 0x4000;
 const EXTENSION_BYTES: usize = 8;
 /// Extensions that say where entries are, which git does without.
 const OFFSETS: [&[u8]; 2] = [b"EOIE", b"IEOT"];
-/// The extension of an index whose entries are in another file.
-const SPLIT: &[u8] = b"link";
+/// The only extension that nobody may ignore and that keeps all entries where they are: some are directories.
+const SPARSE: &[u8] = b"sdir";
 /// Entries without a long name take this many bytes, or a multiple.
 const ALIGNMENT: usize = 8;
 
-/// A copy of an index, and the entries that git does not look for only there.
+/// What becomes of the bit by which git does not look for a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SkipChange {
+    /// It is set, in an index that was written in this second.
+    Set { written_s: u32 },
+    /// It is cleared again.
+    Clear,
+}
+
+/// An index with other bits than before.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct SkippingIndex {
+pub(crate) struct ChangedIndex {
+    /// All of it; nothing where it is as before.
     pub(crate) bytes: Vec<u8>,
-    /// The names of entries that it skips.
-    pub(crate) skipped: Vec<Vec<u8>>,
+    /// The names of entries that have another bit.
+    pub(crate) names: Vec<Vec<u8>>,
 }
 
 /// An entry; its name is kept beside it, since the next one may build on that.
@@ -45,53 +61,84 @@ struct IndexEntry<'a> {
     name_at: usize,
 }
 
-/// Copies an index; none where it is not understood, or nothing in it is skipped. The copy has no checksum, as where `index.skipHash` is set: git
-/// looks at none.
-pub(crate) fn skipping(index: &[u8], is_skipped: impl Fn(&[u8]) -> bool) -> Option<SkippingIndex> {
-    HASHES.iter().find_map(|&hash_bytes| copy(index, hash_bytes, &is_skipped))
+/// Changes the bits of the entries that are meant, as far as they are not so already; none where the index is not
+/// understood, or damaged.
+pub(crate) fn changed(
+    index: &[u8],
+    change: SkipChange,
+    is_meant: impl Fn(&[u8]) -> bool,
+) -> Option<ChangedIndex> {
+    // What names contents in another way looks like one of no such names, if like any.
+    let all = HASHES.iter().filter_map(|hash| changed_by(index, hash, change, &is_meant));
+    all.max_by_key(|found| found.names.len())
 }
 
-fn copy(
+fn changed_by(
     index: &[u8],
-    hash_bytes: usize,
-    is_skipped: impl Fn(&[u8]) -> bool,
-) -> Option<SkippingIndex> {
-    let version = number(index, 4).filter(|version| (2..=VERSION_COMPRESSED).contains(version))?;
+    hash: &'static Algorithm,
+    change: SkipChange,
+    is_meant: impl Fn(&[u8]) -> bool,
+) -> Option<ChangedIndex> {
+    let known = VERSION_FIRST..=VERSION_COMPRESSED;
+    let version = number(index, 4).filter(|version| known.contains(version))?;
     let count = number(index, 8).filter(|_| index.starts_with(SIGNATURE))?;
+    let hash_bytes = hash.output_len();
     let end = index.len().checked_sub(hash_bytes)?;
-    let (mut at, mut name, mut skipped) = (HEADER_BYTES, Vec::new(), Vec::new());
-    // Made at the first entry that is skipped: most indexes have none.
-    let mut bytes = Vec::new();
+    let (mut at, mut name, mut names) = (HEADER_BYTES, Vec::new(), Vec::new());
+    // Made at the first entry that is changed: most indexes have none.
+    let (mut bytes, mut has_more) = (Vec::new(), false);
     for _ in 0..count {
         let entry = IndexEntry::read(index.get(at..end)?, (version, hash_bytes), &mut name)?;
-        if entry.is_in_worktree() && is_skipped(&name) {
-            if skipped.is_empty() {
+        let before = entry.more_flags;
+        let after = entry.flags_after(change).filter(|_| is_meant(&name)).unwrap_or(before);
+        if after != before {
+            if names.is_empty() {
                 bytes.reserve(index.len());
                 bytes.extend_from_slice(&index[..at]);
             }
-            entry.write_skipped(&mut bytes, (version, hash_bytes));
-            skipped.push(name.clone());
-        } else if !skipped.is_empty() {
-            bytes.extend_from_slice(entry.bytes);
+            entry.write(&mut bytes, (version, hash_bytes), (change, after));
+            names.push(name.clone());
+            has_more |= after != 0;
+        } else {
+            if !names.is_empty() {
+                bytes.extend_from_slice(entry.bytes);
+            }
+            has_more |= entry.flags & EXTENDED != 0;
         }
         at += entry.bytes.len();
-    }
-    if skipped.is_empty() {
-        return None;
     }
     while at < end {
         let signature = index.get(at..at + 4)?;
         let length = usize::try_from(number(index, at + 4)?).ok()?;
         let behind = at.checked_add(EXTENSION_BYTES)?.checked_add(length)?;
-        let extension = index.get(at..behind).filter(|_| behind <= end && signature != SPLIT)?;
-        if !OFFSETS.contains(&signature) {
+        let is_known = signature == SPARSE || !signature[0].is_ascii_lowercase();
+        let extension = index.get(at..behind).filter(|_| behind <= end && is_known)?;
+        if !names.is_empty() && !OFFSETS.contains(&signature) {
             bytes.extend_from_slice(extension);
         }
         at = behind;
     }
-    bytes[4..8].copy_from_slice(&version.max(VERSION_EXTENDED).to_be_bytes());
-    bytes.resize(bytes.len() + hash_bytes, 0);
-    Some(SkippingIndex { bytes, skipped })
+    if !names.is_empty() {
+        let plain = if has_more { VERSION_EXTENDED } else { VERSION_FIRST };
+        let version = if version == VERSION_COMPRESSED { version } else { plain };
+        bytes[4..8].copy_from_slice(&version.to_be_bytes());
+        let checksum = checksum(hash, (&index[..end], &index[end..]), &bytes)?;
+        bytes.extend_from_slice(&checksum);
+    }
+    Some(ChangedIndex { bytes, names })
+}
+
+/// The checksum of what was made of content that has one; zeros, as where `index.skipHash` is set, where that has none.
+fn checksum(
+    hash: &'static Algorithm,
+    (before, found): (&[u8], &[u8]),
+    after: &[u8],
+) -> Option<Vec<u8>> {
+    let of = |bytes: &[u8]| -> Digest { digest::digest(hash, bytes) };
+    if found.iter().all(|byte| *byte == 0) {
+        return Some(found.to_vec());
+    }
+    (of(before).as_ref() == found).then(|| of(after).as_ref().to_vec())
 }
 
 fn number(bytes: &[u8], at: usize) -> Option<u32> {
@@ -151,16 +198,37 @@ impl<'a> IndexEntry<'a> {
         Some(Self { bytes: bytes.get(..end)?, flags, more_flags, name_at })
     }
 
-    /// Whether git compares it with a file.
-    fn is_in_worktree(&self) -> bool {
-        self.flags & STAGE == 0 && self.more_flags & SKIP_WORKTREE == 0
+    /// Its second word of flags when they are changed so; none where they are not to be.
+    fn flags_after(&self, change: SkipChange) -> Option<u16> {
+        if self.flags & STAGE != 0 {
+            return None;
+        }
+        Some(match change {
+            SkipChange::Set { .. } => self.more_flags | SKIP_WORKTREE,
+            SkipChange::Clear => self.more_flags & !SKIP_WORKTREE,
+        })
     }
 
-    fn write_skipped(&self, to: &mut Vec<u8>, (version, hash_bytes): (u32, usize)) {
+    fn write(
+        &self,
+        to: &mut Vec<u8>,
+        (version, hash_bytes): (u32, usize),
+        (change, more_flags): (SkipChange, u16),
+    ) {
         let start = to.len();
         to.extend_from_slice(&self.bytes[..STAT_BYTES + hash_bytes]);
-        to.extend_from_slice(&(self.flags | EXTENDED).to_be_bytes());
-        to.extend_from_slice(&(self.more_flags | SKIP_WORKTREE).to_be_bytes());
+        // Of a file that is as new as its index git compares the content. The index gets newer while the command runs,
+        // so the entry asks for that itself, as git writes it: its size is 0.
+        if let SkipChange::Set { written_s } = change
+            && number(self.bytes, CHANGED_AT).is_some_and(|changed_s| changed_s >= written_s)
+        {
+            to[start + SIZE_AT..start + STAT_BYTES].fill(0);
+        }
+        let flags = if more_flags == 0 { self.flags & !EXTENDED } else { self.flags | EXTENDED };
+        to.extend_from_slice(&flags.to_be_bytes());
+        if more_flags != 0 {
+            to.extend_from_slice(&more_flags.to_be_bytes());
+        }
         let name = &self.bytes[self.name_at..];
         if version == VERSION_COMPRESSED {
             to.extend_from_slice(name);
@@ -181,61 +249,104 @@ fn padded(bytes: usize) -> usize {
 mod tests {
     use super::*;
 
-    /// An index of version 2 with these files, and an extension.
-    fn index(names: &[&str]) -> Vec<u8> {
+    /// Set in an index that is older than all that stands in it, and in a newer one.
+    const OLDER: SkipChange = SkipChange::Set { written_s: 1 };
+    const NEWER: SkipChange = SkipChange::Set { written_s: u32::MAX };
+
+    /// An index of version 2 with these files, and two extensions.
+    fn index(names: &[&str], hash: &'static Algorithm) -> Vec<u8> {
         let mut bytes = [SIGNATURE, &2_u32.to_be_bytes()].concat();
         bytes.extend(u32::try_from(names.len()).unwrap().to_be_bytes());
         for name in names {
             let start = bytes.len();
-            bytes.extend([7; STAT_BYTES + 20]);
+            bytes.resize(start + STAT_BYTES + hash.output_len(), 7);
             bytes.extend(u16::try_from(name.len()).unwrap().to_be_bytes());
             bytes.extend(name.as_bytes());
             let written = bytes.len() - start;
             bytes.resize(start + padded(written), 0);
         }
-        for (signature, content) in [(b"TREE", "abc"), (b"EOIE", "x")] {
-            bytes.extend(signature);
-            bytes.extend(u32::try_from(content.len()).unwrap().to_be_bytes());
-            bytes.extend(content.as_bytes());
-        }
-        bytes.extend([9; 20]);
+        bytes.extend([&b"TREE"[..], &3_u32.to_be_bytes(), b"abc"].concat());
+        closed(bytes, hash)
+    }
+
+    /// The same with its checksum.
+    fn closed(mut bytes: Vec<u8>, hash: &'static Algorithm) -> Vec<u8> {
+        let checksum = digest::digest(hash, &bytes);
+        bytes.extend_from_slice(checksum.as_ref());
         bytes
     }
 
-    #[test]
-    fn a_copy_has_the_same_entries_and_skips_some_of_them() {
-        let names = [".env", "a", "longer/than/one/word", "z"];
-        let bytes = index(&names);
-        let skipped = |names: [&str; 2]| names.map(|name| name.as_bytes().to_vec());
-        let found = skipping(&bytes, |name| name == b".env" || name == b"z").unwrap();
-        assert_eq!(found.skipped, skipped([".env", "z"]));
-        assert_eq!(number(&found.bytes, 4), Some(VERSION_EXTENDED));
-        let again = skipping(&found.bytes, |_| true).unwrap();
-        assert_eq!(again.skipped, skipped(["a", "longer/than/one/word"]));
-        let text = String::from_utf8_lossy(&found.bytes);
-        assert!(text.contains("TREE") && !text.contains("EOIE"));
-        assert_eq!(skipping(&bytes, |_| false), None, "nothing is skipped");
+    fn names(names: &[&str]) -> Vec<Vec<u8>> {
+        names.iter().map(|name| name.as_bytes().to_vec()).collect()
     }
 
     #[test]
-    fn what_is_not_understood_makes_no_copy() {
-        let bytes = index(&["a", "b"]);
-        // Two entries of 64 bytes, and a hash.
-        for length in 0..HEADER_BYTES + 128 + 20 {
-            assert_eq!(skipping(&bytes[..length], |_| true), None, "{length}");
+    fn bits_are_set_and_cleared_and_all_else_stays() {
+        for hash in HASHES {
+            let before = index(&[".env", "a", "longer/than/one/word", "z"], hash);
+            let is_first = |name: &[u8]| name == b".env" || name == b"z";
+            let set = changed(&before, NEWER, is_first).unwrap();
+            assert_eq!(set.names, names(&[".env", "z"]));
+            assert_eq!(number(&set.bytes, 4), Some(VERSION_EXTENDED));
+            let rest = changed(&set.bytes, NEWER, |_| true).unwrap();
+            assert_eq!(rest.names, names(&["a", "longer/than/one/word"]), "the others have it");
+            let none = changed(&set.bytes, NEWER, is_first).unwrap();
+            assert_eq!(none, ChangedIndex { bytes: Vec::new(), names: Vec::new() });
+            let cleared = changed(&rest.bytes, SkipChange::Clear, |name| !is_first(name)).unwrap();
+            assert!(cleared == ChangedIndex { bytes: set.bytes.clone(), names: rest.names });
+            let cleared = changed(&set.bytes, SkipChange::Clear, |_| true).unwrap();
+            assert_eq!(cleared, ChangedIndex { bytes: before, names: set.names });
+        }
+    }
+
+    #[test]
+    fn where_entries_are_is_not_said_any_more_and_no_checksum_stays_none() {
+        let hash = HASHES[0];
+        let mut bytes = index(&["a"], hash);
+        bytes.truncate(bytes.len() - hash.output_len());
+        bytes.extend([&b"EOIE"[..], &1_u32.to_be_bytes(), b"x"].concat());
+        let set = changed(&closed(bytes.clone(), hash), NEWER, |_| true).unwrap().bytes;
+        let text = String::from_utf8_lossy(&set);
+        assert!(text.contains("TREE") && !text.contains("EOIE"));
+        bytes.resize(bytes.len() + hash.output_len(), 0);
+        let unchecked = changed(&bytes, NEWER, |_| true).unwrap().bytes;
+        let (content, checksum) = unchecked.split_at(set.len() - hash.output_len());
+        assert!(content == &set[..content.len()] && checksum.iter().all(|byte| *byte == 0));
+    }
+
+    #[test]
+    fn of_what_may_have_changed_since_the_index_was_written_git_compares_the_content() {
+        let bytes = index(&["a"], HASHES[0]);
+        let size = |change| {
+            let set = changed(&bytes, change, |_| true).unwrap().bytes;
+            let cleared = changed(&set, SkipChange::Clear, |_| true).unwrap().bytes;
+            [set, cleared].map(|bytes| number(&bytes, HEADER_BYTES + SIZE_AT).unwrap())
+        };
+        assert_eq!([size(NEWER), size(OLDER)], [[0x0707_0707; 2], [0; 2]]);
+    }
+
+    #[test]
+    fn what_is_not_understood_is_not_changed() {
+        let hash = HASHES[0];
+        let bytes = index(&["a", "b"], hash);
+        for length in 0..bytes.len() {
+            assert_eq!(changed(&bytes[..length], NEWER, |_| true), None, "{length}");
         }
         let with = |at: usize, value: u8| {
             let mut bytes = bytes.clone();
+            bytes.truncate(bytes.len() - hash.output_len());
             bytes[at] = value;
-            bytes
+            closed(bytes, hash)
         };
-        assert_eq!(skipping(&with(0, b'X'), |_| true), None);
-        assert_eq!(skipping(&with(7, 5), |_| true), None, "another version");
-        assert_eq!(skipping(&with(8, 255), |_| true), None, "more entries than there are");
-        let split = String::from_utf8_lossy(&bytes).find("TREE").unwrap();
-        let mut bytes = bytes.clone();
-        bytes[split..split + 4].copy_from_slice(SPLIT);
-        assert_eq!(skipping(&bytes, |_| true), None);
+        assert!(changed(&with(8, 0), NEWER, |_| true).is_some());
+        assert_eq!(changed(&with(0, b'X'), NEWER, |_| true), None);
+        assert_eq!(changed(&with(7, 5), NEWER, |_| true), None, "another version");
+        assert_eq!(changed(&with(8, 255), NEWER, |_| true), None, "more entries than there are");
+        let extension = String::from_utf8_lossy(&bytes).find("TREE").unwrap();
+        assert_eq!(changed(&with(extension, b't'), NEWER, |_| true), None, "not to be ignored");
+        let mut damaged = bytes.clone();
+        damaged[HEADER_BYTES] += 1;
+        assert_eq!(changed(&damaged, NEWER, |_| true), None);
     }
 
     #[test]

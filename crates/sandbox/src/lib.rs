@@ -35,6 +35,7 @@ mod git_names;
 #[cfg(target_os = "linux")]
 mod groups;
 mod identity;
+mod index_file;
 mod input;
 #[cfg(target_os = "linux")]
 mod keeper;
@@ -66,6 +67,7 @@ mod running_snapshots;
 mod sandbox;
 mod settings;
 mod shares;
+mod skip_marks;
 mod snapshot_plan;
 mod start;
 #[cfg(target_os = "linux")]
@@ -113,6 +115,7 @@ pub use crate::running::{RunningCommand, Stopper};
 pub use crate::running_snapshots::set_aside;
 pub use crate::sandbox::{Sandbox, SandboxOptions};
 pub use crate::settings::{RepositorySettings, leads_out, repository_settings};
+pub use crate::skip_marks::clear_left_marks;
 pub use crate::text_search::TextSearch;
 pub use crate::tier::{LauncherKind, MissingPart, SandboxReport, Tier, UnknownWord};
 pub use crate::whole_input::{InputError, TERMINAL_LINE_BYTES_MAX, WholeInput};

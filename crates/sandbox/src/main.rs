@@ -96,11 +96,8 @@ async fn run(workspace: &str, way: &str, script: &str) -> Result<(), Failure> {
         command.network = NetworkMode::On;
     }
     limit(&mut command.limits)?;
-    let found = find_protected(Path::new(workspace), ENTRIES_MAX, &|path| {
-        path.ends_with(MASKED).then_some(ProtectedKind::Masked)
-    });
     command.files.protected = vec![Path::new(workspace).join(PROTECTED)];
-    command.files.masked = found.masked.into_iter().chain(found.closed).collect();
+    command.files.masked = masked(workspace);
     let (sender, mut chunks) = mpsc::channel(CHUNKS_MAX);
     let running = sandbox.start(command, sender).await?;
     let mut out = std::io::stdout();
@@ -127,6 +124,14 @@ async fn run(workspace: &str, way: &str, script: &str) -> Result<(), Failure> {
     Ok(writeln!(out, "it {}", end.exit)?)
 }
 
+/// What of a workspace no command may read.
+fn masked(workspace: &str) -> Vec<PathBuf> {
+    let found = find_protected(Path::new(workspace), ENTRIES_MAX, &|path| {
+        path.ends_with(MASKED).then_some(ProtectedKind::Masked)
+    });
+    found.masked.into_iter().chain(found.closed).collect()
+}
+
 /// What the environment says that a command may use.
 fn limit(limits: &mut CommandLimits) -> Result<(), Failure> {
     let Some(wanted) = std::env::var_os(LIMITS) else { return Ok(()) };
@@ -144,6 +149,8 @@ async fn host(workspace: &str, way: &str, script: &str, count: usize) -> Result<
         let mut command = SandboxedCommand::shell(workspace, script);
         command.tier_min = sandbox.tier();
         let records = std::env::var_os(RECORDS).map(PathBuf::from);
+        command.files.masked = masked(workspace);
+        command.runs_git = records.is_some();
         command.record = records.map(|records| CommandRecord::new(records, Some(BTreeSet::new())));
         let record = command.record.clone();
         running.push((sandbox.start(command, sender).await?, chunks, record));

@@ -33,6 +33,7 @@ use crate::running_snapshots::{HeldSnapshot, LooseFiles, open_for, settle_watche
 use crate::snapshot_plan::SnapshotPlan;
 use crate::start::{ProgramOrder, StartKind};
 use crate::tier::Tier;
+use crate::tracked_masks::KnownIndexes;
 #[cfg(target_os = "linux")]
 use crate::{
     fork_server::ForkServer,
@@ -64,6 +65,8 @@ pub(crate) struct Means {
     pub(crate) scopes_sockets: bool,
     /// Rules for the system, where there are no mounts.
     pub(crate) layers: SystemLayers,
+    /// What is known of the indexes of repositories.
+    pub(crate) indexes: KnownIndexes,
 }
 
 /// What makes the namespaces of commands.
@@ -107,17 +110,6 @@ fn add_group(ends: &mut KeeperEnds, group: &CommandGroup) -> io::Result<u32> {
         ends.add(fd)?;
     }
     u32::try_from(first).map_err(io::Error::other)
-}
-
-/// Whether another command could put a link in the stead of what a mount shows; `before` are those that come before it.
-fn may_be_replaced(mount: &PlannedMount, before: &[PlannedMount]) -> bool {
-    let nested = |path: &Path| {
-        let mut writable = before.iter().filter(|one| one.is_writable());
-        writable.any(|one| path.starts_with(one.at()))
-    };
-    mount.is_cache()
-        || matches!(mount, PlannedMount::Writable(_))
-        || mount.source().is_some_and(nested)
 }
 
 // === impl Means ===
@@ -203,7 +195,7 @@ impl Means {
         let has_rules = is_kept_in && self.has_landlock;
         let KeeperStart { launch, temporary, private, unmasked, layer, identities } =
             self.keeper_start(command, &mut plan, has_rules, ends)?;
-        environment.variables.insert("TMPDIR".into(), temporary.into());
+        environment.variables.extend(plan.tracked.variables(temporary));
         plan.compare_loose(command);
         let (snapshot, missing) = self.snapshot(command, &plan)?;
         let limits = command.limits;
@@ -229,8 +221,7 @@ impl Means {
             covers: CoverOrder::default(),
         };
         let facts = SandboxFacts {
-            has_abstract_sockets: order.is_filtered
-                && self.has_abstract_sockets(network, has_rules),
+            has_abstract_sockets: is_kept_in && self.has_abstract_sockets(network, has_rules),
             tier: self.tier,
             profile: command.profile,
             network,
@@ -240,6 +231,7 @@ impl Means {
             compared_afterwards: plan.compared.clone(),
             unmasked,
             tracked_masks: plan.tracked.noticed,
+            left_alone: plan.tracked.left_alone,
         };
         if self.launcher.is_some() {
             order.covers = plan.covers;
@@ -253,7 +245,7 @@ impl Means {
             snapshot: Some(snapshot),
             hidden_sockets,
             private,
-            shown: plan.tracked.directory,
+            indexes: plan.tracked.indexes,
             group: None,
             timeout: limits.timeout,
             grace: limits.grace,
@@ -313,7 +305,7 @@ impl Means {
         ends: &mut KeeperEnds,
     ) -> io::Result<KeeperStart> {
         let temporary = "/tmp".into();
-        plan.show_tracked(command, self.launcher.is_some());
+        plan.show_tracked(command, (&self.indexes, self.launcher.is_some()));
         let none = KeeperStart {
             launch: None,
             temporary,
@@ -371,7 +363,7 @@ impl Means {
         let mut mounts: Vec<PlannedMount> = Vec::new();
         let (mut opened, mut identities) = (Vec::new(), Vec::new());
         for mount in &plan.mounts {
-            let found = match mount.source().filter(|_| may_be_replaced(mount, &mounts)) {
+            let found = match mount.source().filter(|_| mount.may_be_replaced(&mounts)) {
                 Some(path) => system::open_without_links(path).map(Some),
                 None => Ok(None),
             };

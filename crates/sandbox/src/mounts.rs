@@ -70,6 +70,15 @@ impl PlannedMount {
         matches!(self, Self::Writable(_) | Self::Cache { is_writable: true, .. } | Self::Everything)
     }
 
+    /// Whether another command could put a link in the stead of what it shows; `before` are those that come before it.
+    pub(crate) fn may_be_replaced(&self, before: &[Self]) -> bool {
+        let nested = |path: &Path| {
+            let mut writable = before.iter().filter(|one| one.is_writable());
+            writable.any(|one| path.starts_with(one.at()))
+        };
+        self.is_cache() || matches!(self, Self::Writable(_)) || self.source().is_some_and(nested)
+    }
+
     /// Whether a command runs without it where it cannot be mounted.
     pub(crate) fn is_cache(&self) -> bool {
         matches!(self, Self::Cache { .. })

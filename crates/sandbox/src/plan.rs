@@ -21,7 +21,7 @@ use crate::order::{CoverOrder, LandlockRules};
 use crate::repository;
 use crate::running_snapshots::LooseFiles;
 use crate::toolchains::{self, home, toolchains};
-use crate::tracked_masks::TrackedMasks;
+use crate::tracked_masks::{KnownIndexes, TrackedMasks};
 use crate::visible;
 
 /// Permissions by which the owner of a directory looks into it.
@@ -299,12 +299,9 @@ impl FilePlan {
         self.compared.extend(new);
     }
 
-    /// Keeps git from taking for changed what mounts hide.
-    pub(crate) fn show_tracked(&mut self, command: &SandboxedCommand, has_mounts: bool) {
-        if has_mounts {
-            let (files, mounts) = (&command.files, &mut self.mounts);
-            self.tracked = TrackedMasks::show(files, command.profile, &self.kept_from, mounts);
-        }
+    /// Keeps git from taking for changed what mounts hide, and from committing what is hidden.
+    pub(crate) fn show_tracked(&mut self, of: &SandboxedCommand, known: (&KnownIndexes, bool)) {
+        self.tracked = TrackedMasks::show(of, known, &self.kept_from, &mut self.mounts);
     }
 
     /// Compares what a command can write although it is masked. Of directories nobody knows how much that is.

@@ -20,6 +20,7 @@ use crate::means::{Launcher, Means};
 use crate::running;
 use crate::running_snapshots::LooseFiles;
 use crate::tier::{LauncherKind, MissingPart, SandboxReport, Tier};
+use crate::tracked_masks::KnownIndexes;
 #[cfg(target_os = "linux")]
 use crate::{fork_server::ForkServer, groups::CommandGroups, system, system_layer::SystemLayers};
 
@@ -97,6 +98,7 @@ pub(crate) async fn detect(
         layers: SystemLayers::default(),
         has_landlock: landlock.is_some_and(|version| version >= LANDLOCK_MIN),
         scopes_sockets: scopes_sockets(landlock),
+        indexes: KnownIndexes::default(),
     };
     let kernel = describe(landlock);
     let mut missing = Vec::new();

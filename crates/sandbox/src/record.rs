@@ -1,5 +1,6 @@
 //! What is written down before a command starts that may write, so that what it changed is settled also where moss is
-//! killed meanwhile: a file in moss's own state for each such command, locked while its moss lives.
+//! killed meanwhile: a file in moss's own state for each such command, locked while its moss lives, and one for what moss
+//! itself marks in an index for it.
 //!
 //! These files are opened by their paths, with `std::fs`, while moss's other files go through `moss_workspace::own`:
 //! that crate lies above this one. Who makes the directory makes it there, so that nobody else writes in it, and no
@@ -7,6 +8,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
@@ -19,6 +21,8 @@ use crate::wire::{Decoder, Encoder};
 
 /// How names of records end.
 const RECORD: &str = ".command";
+/// How those end of what is marked in an index.
+const MARKS: &str = ".marks";
 /// How names of those begin that are being written.
 const UNFINISHED: &str = "unfinished-";
 /// Age at which nobody writes one any more.
@@ -54,6 +58,17 @@ pub struct LeftCommand {
     _lock: File,
 }
 
+/// Entries of an index that moss marks for a command: written down until they are cleared.
+#[derive(Debug)]
+pub(crate) struct MarkRecord {
+    pub(crate) index: PathBuf,
+    /// Their names, as they stand there.
+    pub(crate) names: BTreeSet<OsString>,
+    path: PathBuf,
+    /// Nobody else clears them meanwhile.
+    _lock: File,
+}
+
 // === impl CommandRecord ===
 
 impl CommandRecord {
@@ -67,10 +82,25 @@ impl CommandRecord {
     pub(crate) fn write(&self, snapshot: &Snapshot) -> io::Result<()> {
         self.settled();
         let (file, path) = self.write_unfinished(snapshot)?;
-        let finished = path.with_extension(RECORD.trim_start_matches('.'));
-        finish(&path, &finished)?;
+        let finished = finish_new(&path, RECORD)?;
         *self.written() = Some((file, finished));
         Ok(())
+    }
+
+    /// Writes down what is to be marked, so that it is on the disk, and keeps that locked.
+    pub(crate) fn write_marks(
+        &self,
+        index: &Path,
+        names: BTreeSet<OsString>,
+    ) -> io::Result<MarkRecord> {
+        let directory = &self.inner.directory;
+        let mut message = Encoder::default();
+        message.text(index).list(&names);
+        let (file, path) = write_unfinished(directory, &message.into_bytes())?;
+        file.sync_all()?;
+        let path = finish_new(&path, MARKS)?;
+        File::open(directory)?.sync_all()?;
+        Ok(MarkRecord { index: index.to_owned(), names, path, _lock: file })
     }
 
     /// Writes another snapshot of the same command in its place. What cannot be written is no longer known: the old
@@ -91,20 +121,12 @@ impl CommandRecord {
         }
     }
 
-    /// Writes it under a name that nobody looks for, and locks it.
     fn write_unfinished(&self, snapshot: &Snapshot) -> io::Result<(File, PathBuf)> {
         let RecordInner { directory, known, .. } = &*self.inner;
         let mut message = Encoder::default();
         message.number(known.is_some().into()).list(known.iter().flatten());
         snapshot.encode(&mut message);
-        let unfinished = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(directory)?;
-        let (mut file, path) = unfinished.keep().map_err(|kept| kept.error)?;
-        let written = file.lock().and_then(|()| file.write_all(&message.into_bytes()));
-        if let Err(error) = written {
-            let _ = fs::remove_file(&path);
-            return Err(error);
-        }
-        Ok((file, path))
+        write_unfinished(directory, &message.into_bytes())
     }
 
     fn written(&self) -> MutexGuard<'_, Option<(File, PathBuf)>> {
@@ -139,7 +161,7 @@ impl LeftCommand {
             if name.ends_with(RECORD) {
                 // Others may settle the same meanwhile.
                 found.extend(Self::open(path).unwrap_or_default());
-            } else if name.starts_with(UNFINISHED) {
+            } else if name.starts_with(UNFINISHED) && !name.ends_with(MARKS) {
                 remove_unfinished(&path);
             }
         }
@@ -148,20 +170,8 @@ impl LeftCommand {
     }
 
     fn open(path: PathBuf) -> io::Result<Option<Self>> {
-        let lock = File::open(&path)?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Ok(None),
-            Err(TryLockError::Error(error)) => return Err(error),
-        }
-        let found = lock.metadata()?;
-        // It is removed, or another one is in its place, which its moss holds.
-        if fs::symlink_metadata(&path).ok().is_none_or(|there| there.ino() != found.ino()) {
-            return Ok(None);
-        }
-        let started = found.modified()?;
-        let mut bytes = Vec::new();
-        (&lock).take(BYTES_MAX).read_to_end(&mut bytes)?;
+        let Some((lock, bytes)) = read_left(&path)? else { return Ok(None) };
+        let started = lock.metadata()?.modified()?;
         let mut message = Decoder::new(&bytes);
         let mut read = || -> io::Result<_> {
             let has_known = message.number()? == 1;
@@ -194,6 +204,73 @@ impl LeftCommand {
         // Where it stays, it is settled once more.
         let _ = fs::remove_file(&self.path);
     }
+}
+
+// === impl MarkRecord ===
+
+impl MarkRecord {
+    /// Finds those in a directory whose moss lives no more, or could not clear what they name.
+    pub(crate) fn find(directory: &Path) -> io::Result<Vec<Self>> {
+        let mut found = Vec::new();
+        for entry in fs::read_dir(directory)? {
+            let path = entry?.path();
+            if path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(MARKS)) {
+                // Others may clear the same meanwhile.
+                found.extend(Self::open(path).unwrap_or_default());
+            }
+        }
+        Ok(found)
+    }
+
+    fn open(path: PathBuf) -> io::Result<Option<Self>> {
+        let Some((lock, bytes)) = read_left(&path)? else { return Ok(None) };
+        let mut message = Decoder::new(&bytes);
+        // It is whole: nothing is marked before it is on the disk.
+        let (index, names) = (message.text()?.into(), message.list()?.into_iter().collect());
+        Ok(Some(Self { index, names, path, _lock: lock }))
+    }
+
+    /// Removes it: nothing that it names is marked any more.
+    pub(crate) fn settled(&self) {
+        // Where it stays, they are cleared once more.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+/// Writes a record under a name that nobody looks for, and locks it.
+fn write_unfinished(directory: &Path, bytes: &[u8]) -> io::Result<(File, PathBuf)> {
+    let unfinished = tempfile::Builder::new().prefix(UNFINISHED).tempfile_in(directory)?;
+    let (mut file, path) = unfinished.keep().map_err(|kept| kept.error)?;
+    if let Err(error) = file.lock().and_then(|()| file.write_all(bytes)) {
+        let _ = fs::remove_file(&path);
+        return Err(error);
+    }
+    Ok((file, path))
+}
+
+/// Locks a record and reads it; none where somebody holds it.
+fn read_left(path: &Path) -> io::Result<Option<(File, Vec<u8>)>> {
+    let lock = File::open(path)?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        Err(TryLockError::Error(error)) => return Err(error),
+    }
+    let found = lock.metadata()?;
+    // It is removed, or another one is in its place, which its moss holds.
+    if fs::symlink_metadata(path).ok().is_none_or(|there| there.ino() != found.ino()) {
+        return Ok(None);
+    }
+    let mut bytes = Vec::new();
+    (&lock).take(BYTES_MAX).read_to_end(&mut bytes)?;
+    Ok(Some((lock, bytes)))
+}
+
+/// Gives a new record the name by which one of its kind is found, and returns that.
+fn finish_new(path: &Path, kind: &str) -> io::Result<PathBuf> {
+    let finished = path.with_extension(kind.trim_start_matches('.'));
+    finish(path, &finished)?;
+    Ok(finished)
 }
 
 /// Gives a record the name by which it is found.
@@ -247,6 +324,22 @@ mod tests {
         assert!(LeftCommand::find(&records).unwrap().is_empty());
         record.settled();
         assert_eq!(fs::read_dir(&records).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn marks_are_found_where_nobody_holds_them_until_they_are_cleared() {
+        let root = tempfile::tempdir().unwrap();
+        let (index, names) = (Path::new("/r/.git/index"), BTreeSet::from([OsString::from(".env")]));
+        let record = CommandRecord::new(root.path().to_owned(), None);
+        let marks = record.write_marks(index, names.clone()).unwrap();
+        assert!(MarkRecord::find(root.path()).unwrap().is_empty(), "its moss lives");
+        File::open(&marks.path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
+        assert!(LeftCommand::find(root.path()).unwrap().is_empty(), "it is no command");
+        drop(marks);
+        let found = MarkRecord::find(root.path()).unwrap().pop().unwrap();
+        assert_eq!((found.index.as_path(), &found.names), (index, &names));
+        found.settled();
+        assert!(MarkRecord::find(root.path()).unwrap().is_empty());
     }
 
     #[test]

@@ -28,7 +28,7 @@ use crate::private::PrivateDirectory;
 use crate::reports::{last_report, read_report};
 use crate::running_snapshots::{HeldSnapshot, MadeMeanwhile};
 use crate::start::ProgramOrder;
-use crate::tier::Tier;
+use crate::tracked_masks::CommandIndexes;
 
 /// Longest wait for a sandbox to be set up.
 const START_MAX: Duration = Duration::from_secs(30);
@@ -99,8 +99,8 @@ pub(crate) struct Preparation {
     pub(crate) hidden_sockets: Vec<PathBuf>,
     /// Its temporary directory, where it is not in memory; removed at the end.
     pub(crate) private: Option<PrivateDirectory>,
-    /// Where files are that it sees in the place of others; removed at the end.
-    pub(crate) shown: Option<PrivateDirectory>,
+    /// What it sees of indexes, and what is marked in them until it has ended.
+    pub(crate) indexes: CommandIndexes,
     /// Its control group, where it has one; removed at the end.
     pub(crate) group: Option<CommandGroup>,
     pub(crate) timeout: Option<Duration>,
@@ -282,14 +282,17 @@ impl CommandRun {
         let is_output_cut = self.drain().await;
         let snapshot = self.preparation.snapshot.take();
         let preparation = &mut self.preparation;
-        let directories = (preparation.private.take(), preparation.shown.take());
-        let own = (directories, preparation.group.take());
-        let compared = spawn_blocking(move || {
+        let own = (preparation.private.take(), preparation.group.take());
+        let indexes = std::mem::take(&mut preparation.indexes);
+        let mut facts = preparation.facts.clone();
+        let settled = spawn_blocking(move || {
             drop(own);
-            snapshot.map(HeldSnapshot::restore).unwrap_or_default()
+            let still_marked = indexes.settle(&mut facts);
+            (snapshot.map(HeldSnapshot::restore).unwrap_or_default(), facts, still_marked)
         });
-        let compared = compared.await;
-        let mut compared = compared.map_err(|error| SandboxError::Setup(error.to_string()))?;
+        let settled = settled.await;
+        let (mut compared, facts, still_marked) =
+            settled.map_err(|error| SandboxError::Setup(error.to_string()))?;
         let MadeMeanwhile { ended, moved } = self.made.send_replace(MadeMeanwhile::default());
         let moved = moved.into_keys().filter(|path| !compared.restored.contains(path));
         let moved: Vec<_> = moved.collect();
@@ -307,14 +310,15 @@ impl CommandRun {
             left_running: end.left_running,
             left_running_count: end.left_running_count,
             // Elsewhere the kernel has ended them with their keeper.
-            may_run_on: !end.is_all_dead && !self.preparation.facts.tier.ends_with_its_keeper(),
+            may_run_on: !end.is_all_dead && !facts.tier.ends_with_its_keeper(),
             stdout_bytes: self.counts[0].load(Ordering::Relaxed),
             stderr_bytes: self.counts[1].load(Ordering::Relaxed),
             is_output_cut,
             restored: compared.restored,
             changed: compared.changed,
             disturbance: end.disturbance,
-            facts: self.preparation.facts.clone(),
+            still_marked,
+            facts,
         })
     }
 

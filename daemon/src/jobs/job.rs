@@ -288,6 +288,8 @@ impl JobState {
         if end.may_run_on {
             self.notes.push(RUNS_ON.to_owned());
         }
+        self.notes.extend(end.facts.what_git_left([""; 2]));
+        self.notes.extend(end.what_git_still_leaves());
         if !end.restored.is_empty() {
             let restored = names(&end.restored);
             self.notes.push(format!("protected files that it changed are as before: {restored}"));

@@ -11,7 +11,7 @@ use moss_sandbox::{ProcessExit, Profile, SandboxedCommand, Tier};
 use crate::harness::{FULL, Place, Ran, WAYS, Way, eventually, run, start};
 
 /// Who commits, without a setting of the person's.
-const AUTHOR: &[(&str, &str)] = &[
+pub(crate) const AUTHOR: &[(&str, &str)] = &[
     ("GIT_AUTHOR_NAME", "A"),
     ("GIT_AUTHOR_EMAIL", "a@example.org"),
     ("GIT_COMMITTER_NAME", "A"),
@@ -19,12 +19,13 @@ const AUTHOR: &[(&str, &str)] = &[
 ];
 
 /// Runs git as the person does.
-fn git(directory: &Path, arguments: &[&str]) {
+pub(crate) fn git(directory: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("git");
     command.args(["-c", "protocol.file.allow=always"]).args(arguments).current_dir(directory);
     command.envs(AUTHOR.iter().copied()).env("GIT_CONFIG_GLOBAL", "/dev/null");
     let output = command.output().unwrap();
     assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 fn repository() -> Place {
@@ -227,7 +228,7 @@ async fn reads(way: Way, root: &Path, masked: &[PathBuf], text: &str) -> Ran {
 }
 
 /// A repository with files that are hidden and one that is changed, which git keeps in another way.
-fn with_secrets(format: &str, version: &str) -> (Place, Vec<PathBuf>) {
+pub(crate) fn with_secrets(format: &str, version: &str) -> (Place, Vec<PathBuf>) {
     let place = Place::new();
     git(&place.root, &["init", "-q", "-b", "main", &format!("--object-format={format}")]);
     for file in [".env", ".npmrc", "a", "deep/.env", "deep/b", "keys/private", "z"] {
@@ -294,6 +295,30 @@ async fn hidden_files_of_worktrees_and_submodules_are_unchanged_for_git_that_rea
     }
 }
 
+#[tokio::test]
+async fn a_copy_of_an_index_has_a_checksum_and_is_as_old() {
+    let text = "
+        index=.git/index; bytes=$(stat -c %s $index)
+        head -c $((bytes - $1)) $index | $2 | cut -d ' ' -f 1; tail -c $1 $index | od -An -v -tx1 | tr -d ' \\n'
+        echo; stat -c %y $index";
+    for (way, (format, length, program)) in FULL
+        .iter()
+        .flat_map(|&way| [(way, ("sha1", 20, "sha1sum")), (way, ("sha256", 32, "sha256sum"))])
+    {
+        let (place, masked) = with_secrets(format, "2");
+        let text = format!("set -- {length} {program}; {text}");
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<Vec<_>>();
+        let copy = lines(&reads(way, &place.root, &masked, &text).await.stdout);
+        let own = lines(&reads(way, &place.root, &masked[..0], &text).await.stdout);
+        assert!(copy[0] == copy[1] && own[0] == own[1], "{way}, {format}: {copy:?}, {own:?}");
+        assert!(copy[0] != own[0] && copy[2] == own[2], "{way}, {format}: {copy:?}, {own:?}");
+        git(&place.root, &["config", "index.skipHash", "true"]);
+        git(&place.root, &["update-index", "--force-write-index"]);
+        let unchecked = lines(&reads(way, &place.root, &masked, &text).await.stdout);
+        assert_eq!(unchecked[1], "0".repeat(2 * length), "{way}, {format}");
+    }
+}
+
 /// Runs a script that may write, with these files hidden.
 async fn writes(way: Way, root: &Path, masked: &[PathBuf], text: &str) -> Ran {
     let mut command = SandboxedCommand::shell(root, format!("set -e\n{text}"));
@@ -305,7 +330,7 @@ async fn writes(way: Way, root: &Path, masked: &[PathBuf], text: &str) -> Ran {
 }
 
 #[tokio::test]
-async fn git_that_writes_refuses_to_touch_hidden_files_and_their_index_is_the_own() {
+async fn git_that_another_program_runs_refuses_to_touch_hidden_files_and_their_index_is_the_own() {
     for way in FULL {
         let (place, masked) = with_secrets("sha1", "2");
         // What the person has not committed, of the size and time of what is.

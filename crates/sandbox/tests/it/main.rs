@@ -13,6 +13,7 @@ mod endings;
 mod escapes;
 mod forks;
 mod git;
+mod git_marks;
 mod grants;
 mod groups;
 mod harness;

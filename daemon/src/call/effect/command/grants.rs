@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
+use moss_commands::SimpleCommand;
 use moss_policy::{CommandGrants, CommandPart};
 use moss_sandbox::{NetworkMode, Profile, SandboxedCommand, Tier};
 
@@ -55,6 +56,12 @@ impl PlannedCommand {
         self.parts.iter().all(|part| part.only_reads)
     }
 
+    /// Whether git runs in it, as far as its text says: by whichever program, with whichever words.
+    fn runs_git(&self) -> bool {
+        let mut commands = self.parts.iter().filter_map(|part| part.command.as_ref());
+        commands.any(SimpleCommand::is_git)
+    }
+
     /// Lets it have these grants, and no others.
     pub(super) fn grant(&mut self, mut grants: CommandGrants) {
         // Without any tier nothing keeps a command from the network; beneath the full tier what does keeps it from
@@ -85,6 +92,7 @@ impl PlannedCommand {
     pub(super) fn give(&self, command: &mut SandboxedCommand) {
         command.profile = self.profile;
         command.network = self.network();
+        command.runs_git = self.runs_git();
         command.environment.granted = self.grants.environment.iter().cloned().collect();
         let home = std::env::home_dir();
         for named in &self.grants.sockets {
@@ -126,6 +134,7 @@ pub(super) fn named_caches<'a>(
 mod tests {
     use moss_sdk::RelPath;
 
+    use super::super::parts::{CommandSetting, parts_of};
     use super::*;
 
     fn planned(tier: Tier) -> PlannedCommand {
@@ -138,6 +147,27 @@ mod tests {
             tier,
             is_background: false,
             has_terminal: false,
+        }
+    }
+
+    #[test]
+    fn a_command_runs_git_where_its_text_says_so() {
+        let runs_git = |text: &str| {
+            let setting = CommandSetting { is_isolated: true, has_terminal: false };
+            PlannedCommand { parts: parts_of(text, setting), ..planned(Tier::Full) }.runs_git()
+        };
+        for text in [
+            "git add -A",
+            "npm test && git -C sub commit -qam x",
+            "timeout 60 /usr/bin/git stash",
+            "sh -c 'git st'",
+            "echo \"$(git rev-parse HEAD)\"",
+            "ls | xargs git add",
+        ] {
+            assert!(runs_git(text), "{text}");
+        }
+        for text in ["npm version patch", "echo git add", "git --version", "cat .git/index"] {
+            assert!(!runs_git(text), "{text}");
         }
     }
 

@@ -57,8 +57,10 @@ pub(super) fn report(
     let kept = output.kept();
     let (stdout, stderr) = (output.stdout.shown(), output.stderr.shown());
     let written = [stdout.as_str(), stderr.as_str()];
-    let whys = [why_unreached(&end.facts, written), end.facts.why_changed_for_git(written)];
-    let whys = whys.into_iter().flatten();
+    let facts = &end.facts;
+    let of_git = [facts.why_changed_for_git(written), facts.what_git_left(written)];
+    let whys = [why_unreached(facts, written)].into_iter().chain(of_git);
+    let whys = whys.chain([end.what_git_still_leaves()]).flatten();
     let left = |left: &moss_sandbox::LeftProcess| LeftRunning {
         pid: left.pid,
         command: left.command.clone(),
@@ -238,6 +240,7 @@ mod tests {
             compared_afterwards: Vec::new(),
             unmasked: Vec::new(),
             tracked_masks: Vec::new(),
+            left_alone: Vec::new(),
             has_abstract_sockets: false,
         };
         why_unreached(&facts, ["", stderr])
