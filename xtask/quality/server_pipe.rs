@@ -69,7 +69,7 @@ fn reply(method: &str, parameters: &Value, settings: &Value) -> Result<Value, Va
 // === impl ServerPipe ===
 
 impl ServerPipe {
-    /// Starts a server.
+    /// Starts a server that is sent these settings when it asks for its configuration.
     pub(crate) fn start(mut command: Command, settings: Value) -> Result<Self> {
         let program = command.get_program().to_string_lossy().into_owned();
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());

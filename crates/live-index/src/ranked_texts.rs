@@ -6,6 +6,7 @@
 //! hold unsaved stands for the files.
 
 mod commits;
+mod gate;
 mod kept_ranks;
 mod reading;
 mod saved;
@@ -16,14 +17,15 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockRead
 use std::time::{Duration, Instant};
 
 use moss_policy::Policy;
-use moss_ranking::{Meaning, MeaningVector, RankedIndex, RankedSize, RankedView, VectorTable};
+use moss_ranking::{Meaning, RankedIndex, RankedSize, RankedView};
 use moss_sdk::RelPath;
 use moss_sdk::code_map::CodeMap;
-use moss_sdk::code_search::{CodeSearch, CodeSearchFound, FileChoice};
+use moss_sdk::code_search::{CodeSearch, CodeSearchFound};
 use moss_workspace::{Buffers, FileMark, GateKey, LiveChanges, LiveTree, Workspace};
 
 use self::commits::AskedCommits;
 pub use self::commits::{CommitsTurn, HeadStamp};
+pub use self::gate::{NearVectors, RankedGate};
 use self::kept_ranks::KeptRanks;
 use self::reading::ReadStamp;
 use crate::text_index::IndexRules;
@@ -93,29 +95,6 @@ pub(crate) struct RankedSources<'a> {
     pub cancelled: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// What one caller may see.
-pub struct RankedGate<'a> {
-    /// Names what it decides by, where that can be named.
-    pub name: Option<GateKey>,
-    /// Whether it may see a text.
-    pub sees: &'a mut dyn FnMut(&RelPath) -> bool,
-    /// Which of those that it sees it is shown: asked of texts with hits alone, each time.
-    pub shows: Option<FileChoice>,
-    /// Whether it may know what git says of commits.
-    pub sees_commits: bool,
-    /// The vectors that are searched, too.
-    pub near: Option<NearVectors<'a>>,
-}
-
-/// The vectors of a workspace, and that of a question.
-#[derive(Clone, Copy)]
-pub struct NearVectors<'a> {
-    /// That of the question.
-    pub question: &'a MeaningVector,
-    /// Those of the chunks.
-    pub vectors: &'a RwLock<VectorTable>,
-}
-
 /// How the words of a workspace are doing.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RankedStatus {
@@ -142,17 +121,12 @@ impl RankedTexts {
         self.take_in(sources, Instant::now() + WAIT_MAX);
         let pending = self.lock().unread() as u64;
         let index = self.frozen();
-        let (sees_commits, near, shows) = (gate.sees_commits, gate.near, gate.shows.clone());
+        let (sees_commits, near, shown) = (gate.sees_commits, gate.near, gate.shown(search));
         let view = self.view(&index, gate);
         let held =
             near.map(|near| (near, near.vectors.read().unwrap_or_else(PoisonError::into_inner)));
         let meaning =
             held.as_ref().map(|(near, vectors)| Meaning { question: near.question, vectors });
-        let mut shown = search.clone();
-        if let Some(shows) = shows {
-            let wants = Arc::clone(&search.wants);
-            shown.wants = Arc::new(move |path| wants(path) && shows(path));
-        }
         let hits = index.answer_with(&shown, &view, sees_commits, meaning);
         let files = index.count(&view, &*search.wants) as u64;
         let incomplete = index.count_incomplete(&view, &*search.wants) as u64;
