@@ -43,6 +43,16 @@ pub(crate) fn visible(mut tools: Vec<Tool>, set: &ToolSet) -> Vec<Tool> {
     tools
 }
 
+/// Distinguishes a list of tools from others.
+pub(crate) fn digest(tools: &[Tool]) -> blake3::Hash {
+    let mut hasher = blake3::Hasher::new();
+    // Schemas are JSON, and hashing does not fail.
+    if let Err(error) = serde_json::to_writer(&mut hasher, tools) {
+        tracing::warn!(%error, "a list of tools has no digest");
+    }
+    hasher.finalize()
+}
+
 /// Takes a page out of the visible tools.
 pub(crate) fn page(
     mut tools: Vec<Tool>,

@@ -178,9 +178,10 @@ impl McpConnection {
         listing::page(tools, cursor, has_hints)
     }
 
-    /// Announces every change of the visible tools, until nobody listens.
+    /// Announces every change of the visible tools, until nobody listens. Of what is known no more is kept than its
+    /// digest: each session follows its own list, which is as large as all schemas.
     async fn follow(&self, peer: &Peer<RoleServer>, listener: ListListener) {
-        let visible = |tools| listing::visible(tools, &self.options.set);
+        let visible = |tools| listing::digest(&listing::visible(tools, &self.options.set));
         let mut known = None;
         if self.backend(peer).await.is_err() {
             known = Some(visible(listing::native(&*self.opener)));

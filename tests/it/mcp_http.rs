@@ -41,6 +41,32 @@ fn sessions_list_call_and_end() {
     assert!(callers.iter().all(|caller| caller == "editor"), "{callers:?}");
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_session_that_rests_takes_little_memory() {
+    const SESSIONS: u64 = 150;
+    /// What each may take at most, in KiB. The list of the tools that it sees has some 400.
+    const SESSION_KIB_MAX: u64 = 200;
+    let (site, token) = speaking();
+    let daemon = site.serve();
+    let resident_kib = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", daemon.pid())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<u64>().unwrap()
+    };
+    let open = || {
+        let mut client = HttpClient::session(&daemon, &token, "2025-06-18");
+        // By then it follows the list.
+        client.request("tools/list", json!({}));
+    };
+    (0..10).for_each(|_| open());
+    let before = resident_kib();
+    (0..SESSIONS).for_each(|_| open());
+    let each = resident_kib().saturating_sub(before) / SESSIONS;
+    assert!(each < SESSION_KIB_MAX, "{each} KiB each, after {before}");
+    daemon.stop();
+}
+
 #[test]
 fn requests_need_no_session_in_the_newest_revision() {
     let (site, token) = speaking();
