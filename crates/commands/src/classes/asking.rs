@@ -6,7 +6,9 @@ use std::sync::LazyLock;
 use serde::Deserialize;
 
 use super::{AskingEntry, table};
-use crate::matching::{GIT_FLAGS, GIT_VALUES, bare_words, may_be, subcommand_at};
+use crate::matching::{
+    GIT_FLAGS, GIT_VALUES, RuleBeginning, bare_words, beginnings, may_be, subcommand_at,
+};
 use crate::{ShellWord, SimpleCommand};
 
 static TABLE: LazyLock<AskingFile> = LazyLock::new(|| table(include_str!("../always_ask.toml")));
@@ -102,17 +104,19 @@ pub(super) fn is_setting(known: &str, key: &str) -> bool {
 
 impl AskingEntry {
     pub(super) fn is(&self, bare: &[ShellWord]) -> bool {
-        let (mut at, mut is_certain) = (0, true);
-        for expected in &self.argv {
-            let Some(word) = bare.get(at) else { return !is_certain };
-            if !expected.split('|').any(|expected| may_be(word, expected)) {
-                return false;
-            }
-            // What becomes several words, or none, may bring the rest along.
-            is_certain &= !matches!(word, ShellWord::Unknown { is_single: false, .. });
-            at += 1;
-        }
-        let rest = self.dashed(bare.get(at..).unwrap_or_default());
+        let fits = |index: usize, word: &ShellWord| {
+            self.argv[index].split('|').any(|expected| may_be(word, expected))
+        };
+        let beginnings = beginnings(bare, self.argv.len(), fits);
+        beginnings.iter().any(|&beginning| self.is_behind(bare, beginning))
+    }
+
+    /// Whether the words behind those that it begins with are as it says, and the options before those.
+    fn is_behind(&self, bare: &[ShellWord], beginning: RuleBeginning) -> bool {
+        let RuleBeginning { end, is_open, .. } = beginning;
+        let before = if end > self.argv.len() { &bare[1..end - 1] } else { &[] };
+        let words = [before, &bare[end..]].concat();
+        let rest = self.dashed(&words);
         let looked_at = self.looked_at(&rest);
         let is_there = |known: &String| match self.values.is_empty() {
             true => looked_at.iter().any(|(word, _)| self.is_word(word, known)),
@@ -125,7 +129,7 @@ impl AskingEntry {
         let may_bring =
             |word: &ShellWord| word.fixed().is_none() && !word.is_operand() && !is_one(word);
         let has = self.has.is_empty()
-            || !is_certain
+            || is_open
             || self.has.iter().any(is_there)
             || looked_at.iter().any(|(word, _)| may_bring(word)) && !self.is_alone(&looked_at);
         let is_known = |word: &ShellWord| {
