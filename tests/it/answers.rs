@@ -186,6 +186,26 @@ async fn an_approval_of_a_command_covers_a_compound_only_where_each_part_is_cove
 }
 
 #[tokio::test]
+async fn an_approval_of_a_command_does_not_let_it_stay_as_a_job() {
+    let site = Site::new();
+    let daemon = site.serve();
+    let caller = daemon.caller().await;
+    let awaited = json!({"command": "touch c.txt"});
+    let job = json!({"command": "touch c.txt", "is_background": true});
+    remembered(&daemon, waiting("run_terminal_cmd", awaited.clone()), Always).await;
+    assert_eq!(fate(&caller, "run_terminal_cmd", awaited).await, Fate::Allowed);
+    let found = explained(&caller, "run_terminal_cmd", job.clone()).await;
+    assert_eq!(found.decision(), v1::Decision::Ask);
+    assert_eq!(fate(&caller, "run_terminal_cmd", job.clone()).await, Fate::Asked);
+    let (question, _) = remembered(&daemon, waiting("run_terminal_cmd", job.clone()), Always).await;
+    let rule = &offer(&question, Always).rule_toml;
+    assert!(rule.contains("is_job = true"), "{rule}");
+    let found = explained(&caller, "run_terminal_cmd", job.clone()).await;
+    assert_eq!(found.decision(), v1::Decision::Allow);
+    assert_eq!(fate(&caller, "run_terminal_cmd", job).await, Fate::Allowed);
+}
+
+#[tokio::test]
 async fn an_approval_of_tests_or_of_a_linter_covers_their_next_run_and_no_other() {
     let site = Site::new();
     site.config(

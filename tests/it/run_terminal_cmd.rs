@@ -632,8 +632,8 @@ async fn a_command_that_waits_for_a_reply_is_ended_with_an_error_that_says_what_
     site.user_policy(ALLOWING);
     let daemon = site.serve();
     let client = daemon.caller().await;
-    let text =
-        "touch made.txt; echo before; echo aside >&2; printf 'Overwrite it? [y/N] '; sleep 978";
+    let text = "touch made.txt; echo before; echo aside >&2; python3 -c 'import pty, sys
+pty.spawn([\"sh\", \"-c\", sys.argv[1]])' \"printf 'Overwrite it? [y/N] '; sleep 978\"";
     let failed = client.ran("run_terminal_cmd", command(text)).await;
     let error = failure(&failed);
     assert_eq!(error.code, "needs_input", "{error:?}");
@@ -642,6 +642,19 @@ async fn a_command_that_waits_for_a_reply_is_ended_with_an_error_that_says_what_
     }
     assert!(!error.message.contains("was stopped") && error.hint.contains("--yes"), "{error:?}");
     until("nothing is left", async || !is_running("sleep\u{0}978")).await;
+}
+
+#[tokio::test]
+async fn what_only_looks_like_a_question_ends_no_command_without_a_terminal() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let found = ran(&client, "printf 'Rotating token: '; sleep 3; echo rotated >> state").await;
+    assert_eq!(found["exit_code"], 0, "{found}");
+    assert_eq!(site.read("state"), "rotated\n");
+    let notes = found["notes"].to_string();
+    assert!(notes.contains("looked like a question"), "{found}");
 }
 
 #[tokio::test]

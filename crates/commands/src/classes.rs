@@ -8,6 +8,8 @@ use crate::options::OptionForms;
 use crate::{Assignment, RedirectionMode, ShellWord, SimpleCommand, builtins};
 
 mod asking;
+mod operands;
+mod programs;
 mod reading;
 
 /// What a command does, as far as its words say.
@@ -176,6 +178,21 @@ struct AskingEntry {
     alone: bool,
     /// A text that an operand behind the first one has to have, too, that is no URL.
     operand_has: Option<String>,
+    /// Whether a word that is not known is taken for none of `has`: one that names a file is common there.
+    #[serde(default)]
+    known: bool,
+    /// How many operands there are at least.
+    #[serde(default)]
+    operands_min: usize,
+    /// Options with a value in the next word, whole, where letters do not say which those are.
+    #[serde(default)]
+    valued: Vec<String>,
+    /// How the last operand begins, or what `-t` names in its place.
+    #[serde(default)]
+    into: Vec<String>,
+    /// Whether another part of the text gives it what to read, and no operand names something else.
+    #[serde(default)]
+    fed: bool,
     reason: String,
     #[cfg_attr(not(test), expect(dead_code, reason = "a test holds the entry to them"))]
     examples: Vec<String>,

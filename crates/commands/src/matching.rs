@@ -34,6 +34,35 @@ pub(crate) const GIT_FLAGS: [&str; 16] = [
     "--html-path",
 ];
 
+/// Most words before one of a rule that may be options and their values; where there are more, anything may follow.
+const LEADING_MAX: usize = 64;
+
+/// Options before a subcommand, by program, of which it is known that the next word is their value.
+const LEADING_VALUES: [(&[&str], &[&str]); 8] = [
+    (&["cargo"], &["-C", "-Z", "--color", "--config"]),
+    (&["docker", "podman"], &["-H", "-c", "-l", "--config", "--context", "--host", "--log-level"]),
+    (&["docker-compose"], &["-f", "-p", "--file", "--project-name"]),
+    (&["gh", "glab"], &["-R", "--repo"]),
+    (&["helm"], &["-n", "--kube-context", "--namespace"]),
+    (
+        &["kubectl", "oc"],
+        &["-n", "-s", "--cluster", "--context", "--kubeconfig", "--namespace", "--server"],
+    ),
+    (&["npm", "pnpm"], &["-C", "--prefix"]),
+    (&["yarn"], &["--cwd"]),
+];
+
+/// One way to read the first words of a command as those of a rule.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RuleBeginning {
+    /// Where the words behind them begin.
+    pub(crate) end: usize,
+    /// Whether none of them is unknown.
+    pub(crate) is_known: bool,
+    /// Whether an unknown word may bring others along: the rest may be anything.
+    pub(crate) is_open: bool,
+}
+
 /// Returns the words of a command as rules that restrict look at them: the program by the last part
 /// of its name, and git without what stands before its subcommand.
 pub fn bare_words(command: &SimpleCommand) -> Vec<ShellWord> {
@@ -79,6 +108,71 @@ pub(crate) fn subcommand_at(words: &[ShellWord]) -> Result<usize, &ShellWord> {
         at += if value.is_some() { 2 } else { 1 };
     }
     Ok(at)
+}
+
+/// Finds all ways in which words begin with those of a rule, of which there are `len`: options before each but the first
+/// do not count, and of an option that has no value attached the next word may be the value.
+pub(crate) fn beginnings(
+    words: &[ShellWord],
+    len: usize,
+    fits: impl Fn(usize, &ShellWord) -> bool,
+) -> Vec<RuleBeginning> {
+    let mut found = vec![RuleBeginning { end: 0, is_known: true, is_open: false }];
+    for index in 0..len {
+        let starts = if index == 0 { found } else { behind_options(words, found) };
+        let fitting = starts.into_iter().filter_map(|start| {
+            if start.is_open {
+                return Some(start);
+            }
+            let word = words.get(start.end).filter(|word| fits(index, word))?;
+            let is_known = start.is_known && word.fixed().is_some();
+            Some(RuleBeginning { end: start.end + 1, is_known, is_open: !word.is_exactly_one() })
+        });
+        found = fitting.collect();
+    }
+    found
+}
+
+/// Adds where the next word of a rule may stand behind options.
+fn behind_options(words: &[ShellWord], mut starts: Vec<RuleBeginning>) -> Vec<RuleBeginning> {
+    let mut looked_at = 0;
+    while let Some(&start) = starts.get(looked_at) {
+        looked_at += 1;
+        let option = words.get(start.end).filter(|word| !start.is_open && may_be_option(word));
+        let Some(option) = option else { continue };
+        let value = words.get(start.end + 1).filter(|_| may_take_next(option));
+        // A pattern becomes several words that all begin as it does: one that fits is seen as it is.
+        let is_several = |word: &ShellWord| !word.is_exactly_one() && !word.is_operand();
+        if looked_at > LEADING_MAX || is_several(option) || value.is_some_and(is_several) {
+            starts.push(RuleBeginning { is_known: false, is_open: true, ..start });
+            break;
+        }
+        let shortest = start.end + if has_value(words, option) { 2 } else { 1 };
+        for end in shortest..=start.end + 1 + usize::from(value.is_some()) {
+            if !starts.iter().any(|other| other.end == end) {
+                let is_known = start.is_known && option.fixed().is_some();
+                starts.push(RuleBeginning { end, is_known, is_open: false });
+            }
+        }
+    }
+    starts
+}
+
+/// Whether a word may be an option, or the toolchain that cargo is to use (`+nightly`).
+fn may_be_option(word: &ShellWord) -> bool {
+    !word.is_operand() || (word.starts().starts_with('+') && word.starts() != "+")
+}
+
+/// Whether the word behind an option certainly is its value.
+fn has_value(words: &[ShellWord], option: &ShellWord) -> bool {
+    let (program, option) = (words.first().and_then(ShellWord::fixed), option.fixed());
+    let has = |names: &[&str], text: Option<&str>| text.is_some_and(|text| names.contains(&text));
+    LEADING_VALUES.iter().any(|(names, options)| has(names, program) && has(options, option))
+}
+
+/// Whether the word behind an option may be its value.
+fn may_take_next(option: &ShellWord) -> bool {
+    !option.starts().starts_with('+') && !option.starts().contains('=')
 }
 
 /// Whether the words of a command are those of a rule.
@@ -136,24 +230,17 @@ impl SimpleCommand {
     }
 
     /// Whether it begins with words, or may, of each of which there may be several to choose from: for
-    /// rules that restrict. The folder of the program does not count, nor do git's options before its
-    /// subcommand; a word that is unknown may be any that begins like it, and may bring others along.
+    /// rules that restrict. The folder of the program does not count, nor do options before a word; a word that is
+    /// unknown may be any that begins like it, and may bring others along.
     pub fn begin(&self, argv: &[Vec<String>]) -> WordMatch {
-        let bare = bare_words(self);
-        let mut found = WordMatch::Yes;
-        for (index, expected) in argv.iter().enumerate() {
-            let Some(word) = bare.get(index) else { return WordMatch::No };
-            if !expected.iter().any(|expected| may_be(word, expected)) {
-                return WordMatch::No;
-            }
-            if word.fixed().is_none() {
-                found = WordMatch::Maybe;
-            }
-            if matches!(word, ShellWord::Unknown { is_single: false, .. }) {
-                return found;
-            }
+        let fits = |index: usize, word: &ShellWord| {
+            argv[index].iter().any(|expected| may_be(word, expected))
+        };
+        let found = beginnings(&bare_words(self), argv.len(), fits);
+        if found.iter().any(|beginning| beginning.is_known) {
+            return WordMatch::Yes;
         }
-        found
+        if found.is_empty() { WordMatch::No } else { WordMatch::Maybe }
     }
 
     fn has_harmless_variables(&self) -> bool {
@@ -218,6 +305,54 @@ mod tests {
         assert_eq!(command("git $x").begin(&rule), WordMatch::Maybe);
         for line in ["git", "git status", "git \"s$x\"", "echo git push"] {
             assert_eq!(command(line).begin(&rule), WordMatch::No, "{line}");
+        }
+    }
+
+    #[test]
+    fn options_before_a_word_do_not_keep_a_restriction_from_it() {
+        let rule = argv("docker push");
+        for line in [
+            "docker push x",
+            "docker --debug push x",
+            "docker -l info push x",
+            "docker --log-level=info push x",
+            "docker --context \"$x\" push y",
+            "docker -D --host a -l debug push x",
+            "docker -- push",
+            "docker -l a* push x",
+        ] {
+            assert_eq!(command(line).begin(&rule), WordMatch::Yes, "{line}");
+        }
+        let many = format!("docker{} pull", " -D".repeat(65));
+        for line in ["docker \"$x\" push", "docker -$x pull", "docker -l $x pull", &many] {
+            assert_eq!(command(line).begin(&rule), WordMatch::Maybe, "{line}");
+        }
+        for line in [
+            "docker ps",
+            "docker pull push",
+            "docker -l push ps",
+            "docker --debug=1 pull push",
+            "docker --context=x push-not",
+            "docker -l \"$x\" ps",
+            "docker --context=\"$x\" ps",
+            "docker - push",
+        ] {
+            assert_eq!(command(line).begin(&rule), WordMatch::No, "{line}");
+        }
+        let rule = argv("cargo publish");
+        assert_eq!(command("cargo +nightly -q publish").begin(&rule), WordMatch::Yes);
+        assert_eq!(command("cargo +nightly build publish").begin(&rule), WordMatch::No);
+        let rule = argv("docker compose down");
+        assert_eq!(command("docker -D compose -f a down").begin(&rule), WordMatch::Yes);
+        assert_eq!(command("docker compose -f a ps").begin(&rule), WordMatch::No);
+        let rule = argv("python -c");
+        assert_eq!(command("python -u -c 1").begin(&rule), WordMatch::Yes);
+    }
+
+    #[test]
+    fn what_is_allowed_has_no_options_before_a_word() {
+        for line in ["docker --debug push x", "docker -l info push x"] {
+            assert!(!command(line).begins_with(&argv("docker push")), "{line}");
         }
     }
 

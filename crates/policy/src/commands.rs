@@ -21,6 +21,8 @@ pub struct CommandPart {
     pub only_reads: bool,
     /// Whether the machine can keep it from writing: the full tier of the sandbox.
     pub is_isolated: bool,
+    /// Whether it is left running as a job, for which nothing sets an end.
+    is_job: bool,
     /// The rule that asks about it whatever else allows it.
     asks: Option<Arc<RuleRef>>,
     /// The rule that asks about it although it only reads, unless another one allows it.
@@ -64,7 +66,15 @@ impl CommandPart {
         };
         let only_reads = class == CommandClass::ReadOnly;
         let text = command.text.clone();
-        Self { text, command: Some(command), only_reads, is_isolated, asks, runs: None }
+        Self {
+            text,
+            command: Some(command),
+            only_reads,
+            is_isolated,
+            is_job: false,
+            asks,
+            runs: None,
+        }
     }
 
     /// Makes a part of a text that was not read, and why it was not.
@@ -72,7 +82,15 @@ impl CommandPart {
         let why = format!("the command cannot be read: {why}; no rule allows what nobody can know");
         let asks = Some(built_in("unparsed", why));
         let text = text.to_owned();
-        Self { command: None, text, only_reads: false, is_isolated: false, asks, runs: None }
+        Self {
+            command: None,
+            text,
+            only_reads: false,
+            is_isolated: false,
+            is_job: false,
+            asks,
+            runs: None,
+        }
     }
 
     /// Makes a part of a text that a running program reads. Where the program is one of which nobody
@@ -81,7 +99,27 @@ impl CommandPart {
         let why = "the program may run what it reads; no rule allows what nobody can know";
         let asks = is_unclear.then(|| built_in("input", why.to_owned()));
         let text = text.to_owned();
-        Self { command: None, text, only_reads: false, is_isolated: false, asks, runs: None }
+        Self {
+            command: None,
+            text,
+            only_reads: false,
+            is_isolated: false,
+            is_job: false,
+            asks,
+            runs: None,
+        }
+    }
+
+    /// As it is decided about where it is left running as a job.
+    #[must_use]
+    pub fn left_running(mut self) -> Self {
+        self.is_job = true;
+        self
+    }
+
+    /// Whether it is left running as a job.
+    pub(super) fn is_job(&self) -> bool {
+        self.is_job
     }
 
     /// Whether it asks whatever else allows it.

@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use moss_commands::SimpleCommand;
 use moss_sdk::RelPath;
 
 use super::format::{GLOB_BYTES_MAX, GLOBS_MAX};
@@ -61,6 +62,8 @@ pub struct Permission {
     pub size_bytes_max: Option<u64>,
     /// All words of the command, for `Exec`; its paths are the one directory in which it runs.
     pub argv: Option<Vec<String>>,
+    /// Whether the command may be left running as a job, and only so.
+    pub is_job: bool,
 }
 
 /// Who asks, as permissions name it.
@@ -105,6 +108,7 @@ pub fn narrowest(asker: Asker<'_>, effects: &[AskedEffect<'_>]) -> Option<Vec<Pe
                 .filter(|_| has_content)
                 .map(|size| size.saturating_mul(SIZE_FACTOR).max(SIZE_BYTES_MIN)),
             argv: None,
+            is_job: false,
         }
     };
     let permissions: Vec<_> =
@@ -137,6 +141,7 @@ pub fn narrowest_commands(
             paths: BTreeSet::from([directory.clone()]),
             size_bytes_max: None,
             argv: Some(argv),
+            is_job: part.is_job(),
         };
         if !permissions.contains(&permission) {
             permissions.push(permission);
@@ -239,7 +244,8 @@ impl Permission {
         let is_command = match (&self.argv, subject.command) {
             (None, None) => true,
             (Some(argv), Some(part)) => {
-                part.command.as_ref().is_some_and(|command| command.is_exactly(argv))
+                let is_same = |command: &SimpleCommand| command.is_exactly(argv);
+                part.is_job() == self.is_job && part.command.as_ref().is_some_and(is_same)
             }
             (Some(_), None) | (None, Some(_)) => false,
         };

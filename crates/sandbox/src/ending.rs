@@ -123,6 +123,8 @@ pub enum CommandLimit {
     TemporaryBytes(u64),
     /// Number of files and directories there: so many at most.
     TemporaryFiles(u64),
+    /// What can be typed where it asks: nothing, on a terminal that it made for itself.
+    Input,
 }
 
 /// A process that a command left running.
@@ -260,6 +262,7 @@ impl CommandLimit {
             Self::Processes => (4, 0),
             Self::TemporaryBytes(most) => (5, most),
             Self::TemporaryFiles(most) => (6, most),
+            Self::Input => (7, 0),
         }
     }
 
@@ -271,6 +274,7 @@ impl CommandLimit {
             4 => Self::Processes,
             5 => Self::TemporaryBytes(most),
             6 => Self::TemporaryFiles(most),
+            7 => Self::Input,
             _ => return None,
         })
     }
@@ -283,6 +287,7 @@ impl fmt::Display for CommandLimit {
             Self::FileSize => f.write_str("size of a file"),
             Self::Memory => f.write_str("memory"),
             Self::Processes => f.write_str("number of processes"),
+            Self::Input => f.write_str("what can be typed on a terminal of its own"),
             Self::TemporaryBytes(most) => {
                 write!(
                     f,

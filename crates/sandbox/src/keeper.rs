@@ -36,7 +36,7 @@ pub(crate) use self::socket::{control, read_message, send};
 use self::temporary::TemporaryFiles;
 use self::tree::ProcessTree;
 use crate::ending::{CommandLimit, CoverChange, Disturbance, LEFT_RUNNING_MAX};
-use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE};
+use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE, TERMINATE_AT_TERMINAL};
 use crate::system;
 use crate::worker::ProcessExit;
 
@@ -287,6 +287,9 @@ impl CommandKeeper {
         let mut word = [0];
         match self.control.read(&mut word) {
             Ok(1) if word[0] == TERMINATE => self.tree.signal(Signal::TERM)?,
+            Ok(1) if word[0] == TERMINATE_AT_TERMINAL => {
+                self.limit = self.limit.or(self.tree.terminate_at_terminal()?);
+            }
             Ok(1) if word[0] == KILL => self.kill()?,
             Ok(1) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

@@ -70,6 +70,7 @@ mod shares;
 mod skip_marks;
 mod snapshot_plan;
 mod start;
+mod stopping;
 #[cfg(target_os = "linux")]
 mod system;
 #[cfg(target_os = "linux")]
@@ -111,11 +112,12 @@ pub use crate::printing::NotPrinted;
 pub use crate::program::Program;
 pub use crate::protected::{ProtectedFiles, ProtectedKind, add_other_names, find_protected};
 pub use crate::record::{CommandRecord, LeftCommand};
-pub use crate::running::{RunningCommand, Stopper};
+pub use crate::running::RunningCommand;
 pub use crate::running_snapshots::set_aside;
 pub use crate::sandbox::{Sandbox, SandboxOptions};
 pub use crate::settings::{RepositorySettings, leads_out, repository_settings};
 pub use crate::skip_marks::clear_left_marks;
+pub use crate::stopping::Stopper;
 pub use crate::text_search::TextSearch;
 pub use crate::tier::{LauncherKind, MissingPart, SandboxReport, Tier, UnknownWord};
 pub use crate::whole_input::{InputError, TERMINAL_LINE_BYTES_MAX, WholeInput};

@@ -12,6 +12,8 @@ use crate::worker::ProcessExit;
 
 /// What moss writes to a keeper after its order: SIGTERM for all.
 pub(crate) const TERMINATE: u8 = b'T';
+/// The same where one of its processes has a terminal, and so may wait for what is typed there.
+pub(crate) const TERMINATE_AT_TERMINAL: u8 = b'I';
 /// What moss writes to a keeper after its order: SIGKILL for all.
 pub(crate) const KILL: u8 = b'K';
 
@@ -383,6 +385,7 @@ mod tests {
             ended(ProcessExit::Killed(9), Some(CommandLimit::Memory)),
             ended(ProcessExit::Killed(9), Some(CommandLimit::TemporaryBytes(7))),
             ended(ProcessExit::Killed(9), Some(CommandLimit::TemporaryFiles(8))),
+            ended(ProcessExit::Killed(15), Some(CommandLimit::Input)),
         ] {
             assert_eq!(KeeperReport::decode(&message(report.encode())).unwrap(), report);
         }

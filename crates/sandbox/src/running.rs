@@ -22,12 +22,13 @@ use crate::error::SandboxError;
 use crate::groups::CommandGroup;
 use crate::input::CommandInput;
 use crate::launch_order::LaunchOrder;
-use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE};
+use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE, TERMINATE_AT_TERMINAL};
 use crate::output::{OutputChunk, OutputCounts, OutputPump, OutputStream};
 use crate::private::PrivateDirectory;
 use crate::reports::{last_report, read_report};
 use crate::running_snapshots::{HeldSnapshot, MadeMeanwhile};
 use crate::start::ProgramOrder;
+use crate::stopping::{StopLevel, Stopper, WantedEnd, next_at_terminal, next_level};
 use crate::tracked_masks::CommandIndexes;
 
 /// Longest wait for a sandbox to be set up.
@@ -46,18 +47,6 @@ pub struct RunningCommand {
     stop: Stopper,
     input: Option<CommandInput>,
     driver: Driver,
-}
-
-/// Stops a command from wherever it is held.
-#[derive(Debug, Clone)]
-pub struct Stopper(watch::Sender<StopLevel>);
-
-/// How a command is to be stopped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum StopLevel {
-    Not,
-    Terminate,
-    Kill,
 }
 
 /// The task that watches over a command. Dropping it kills the command; the task goes on until that is dead
@@ -115,7 +104,7 @@ struct CommandRun {
     counts: OutputCounts,
     /// Says to the readers that the command has ended.
     ended: watch::Sender<bool>,
-    stopped: watch::Receiver<StopLevel>,
+    stopped: watch::Receiver<WantedEnd>,
     made: watch::Sender<MadeMeanwhile>,
     preparation: Preparation,
     started: Instant,
@@ -162,7 +151,7 @@ pub(crate) async fn start(
     }
     let pump = OutputPump::new(OutputStream::Stderr, output, &counts, &ended);
     readers.spawn(pump.of_dialogue(is_dialogue).run(kept.stderr));
-    let (stop, stopped) = watch::channel(StopLevel::Not);
+    let (stop, stopped) = Stopper::new();
     let facts = preparation.facts.clone();
     let (reports, control) = kept.control.into_split();
     let made = preparation.snapshot.as_ref().map(HeldSnapshot::made).unwrap_or_default();
@@ -177,7 +166,6 @@ pub(crate) async fn start(
         preparation,
         started,
     };
-    let stop = Stopper(stop);
     let driver = Driver { task: tokio::spawn(run.drive()), stop: stop.clone() };
     Ok(RunningCommand { facts, stop, input: kept.input, driver })
 }
@@ -247,28 +235,6 @@ impl Drop for Driver {
     }
 }
 
-// === impl Stopper ===
-
-impl Stopper {
-    /// Asks all processes to end, and kills them after the grace of its limits.
-    pub fn terminate(&self) {
-        self.raise(StopLevel::Terminate);
-    }
-
-    /// Kills all processes at once, without a grace.
-    pub fn kill(&self) {
-        self.raise(StopLevel::Kill);
-    }
-
-    fn raise(&self, level: StopLevel) {
-        self.0.send_if_modified(|held| {
-            let is_more = level > *held;
-            *held = level.max(*held);
-            is_more
-        });
-    }
-}
-
 // === impl CommandRun ===
 
 impl CommandRun {
@@ -330,6 +296,7 @@ impl CommandRun {
         // One read goes on through all of it: a report that has half come is not lost.
         let mut report = std::pin::pin!(last_report(&mut self.reports));
         let mut made = self.made.subscribe();
+        let (mut asked, mut asked_seen) = (self.stopped.clone(), 0);
         loop {
             let is_due = async {
                 match deadline {
@@ -337,6 +304,8 @@ impl CommandRun {
                     None => std::future::pending().await,
                 }
             };
+            // What is held of it is let go at once.
+            let is_disturbed = async { made.wait_for(|made| made.ended.is_some()).await.map(drop) };
             let wanted = tokio::select! {
                 report = &mut report => return match report {
                     Ok(KeeperReport::Ended(end)) => Ok((end, cause)),
@@ -344,13 +313,18 @@ impl CommandRun {
                     Ok(_) => Err(unexpected("no end")),
                     Err(error) => Err(SandboxError::Setup(unheard(&error))),
                 },
+                Ok(count) = next_at_terminal(&mut asked, asked_seen) => {
+                    asked_seen = count;
+                    let _ = self.control.write_all(&[TERMINATE_AT_TERMINAL]).await;
+                    continue;
+                }
                 Ok(level) = next_level(&mut self.stopped, told) => {
                     if cause == EndCause::Ended {
                         cause = EndCause::Stopped;
                     }
                     level
                 }
-                Ok(_) = made.wait_for(|made| made.ended.is_some()), if told < StopLevel::Kill => {
+                Ok(()) = is_disturbed, if told < StopLevel::Kill => {
                     StopLevel::Kill
                 }
                 () = is_due => match told {
@@ -385,12 +359,4 @@ impl CommandRun {
         self.readers.shutdown().await;
         is_cut
     }
-}
-
-/// Waits until a higher level is wanted than was sent.
-async fn next_level(
-    stopped: &mut watch::Receiver<StopLevel>,
-    told: StopLevel,
-) -> Result<StopLevel, watch::error::RecvError> {
-    stopped.wait_for(|level| *level > told).await.map(|level| *level)
 }

@@ -26,9 +26,14 @@ const ASKED_FOR: [&str; 7] = [
     "type 'yes'",
     "type \"yes\"",
 ];
-/// What a line has that asks to go on, wherever it stands.
-const ASKING: [&str; 6] =
-    ["are you sure", "press enter", "press return", "press any key", "hit enter", "--more--"];
+/// How the end of a line begins that asks to go on, with a few words behind it: `Press enter to continue`.
+const ASKING: [&str; 5] = ["press enter", "press return", "press any key", "hit enter", "--more--"];
+/// Most words behind one of those.
+const WORDS_BEHIND_MAX: usize = 4;
+/// What a question has that ends its line.
+const SURE: &str = "are you sure";
+/// What runners of tests write behind the name of a test while it runs.
+const RUNNING: &str = " ...";
 /// The last word of a question that is replied with yes or no.
 const ASKING_WORDS: [&str; 3] = ["continue?", "proceed?", "overwrite?"];
 /// Words for yes and no, as choices name them.
@@ -103,10 +108,20 @@ pub fn prompt(output: &[u8]) -> Option<String> {
     };
     let asks = (lower.ends_with(':') && ASKED.iter().any(ends_with_word))
         || (lower.ends_with(':') && ASKED_FOR.iter().any(|words| bare.contains(words)))
-        || ASKING.iter().any(|words| lower.contains(words))
+        || ASKING.iter().any(|words| is_end(&lower, words))
+        || (lower.contains(SURE) && lower.ends_with('?'))
         || ASKING_WORDS.iter().any(|word| lower.ends_with(word))
         || ends_with_choice(bare);
     asks.then_some(line)
+}
+
+/// Whether a line ends with words, or with a few more behind them.
+fn is_end(line: &str, words: &str) -> bool {
+    let behind = line.rfind(words).map(|at| line[at + words.len()..].split_whitespace());
+    let few = |behind: std::str::SplitWhitespace<'_>| {
+        behind.filter(|word| word.contains(char::is_alphanumeric)).count() <= WORDS_BEHIND_MAX
+    };
+    !line.ends_with(RUNNING) && behind.is_some_and(few)
 }
 
 /// What is written behind the last line break, and behind what moves to the beginning of its line; none where nothing
@@ -195,6 +210,11 @@ mod tests {
             ("Type 'yes' to continue: ", Some("Type 'yes' to continue:")),
             ("  Enter a value: ", Some("Enter a value:")),
             ("\r9% done\rOverwrite? [y/N] ", Some("Overwrite? [y/N]")),
+            ("Are you sure that it asks ... ", None),
+            ("Are you sure is what it asks. Then it waits for so long: ", None),
+            ("Press enter is what the page says, and here is more of it", None),
+            ("Press enter to continue ... ", None),
+            ("Press return", Some("Press return")),
             ("Password:\n", None),
             ("loading (3/9)", None),
             ("f(x, y)", None),

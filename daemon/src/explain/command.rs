@@ -25,8 +25,7 @@ pub async fn doubt(
 ) -> Option<ReadingDoubt> {
     let command = arguments.get("command").and_then(Value::as_str);
     let command = command.filter(|_| COMMAND_TOOLS.contains(&tool))?;
-    let is_left =
-        tool == TERMINAL_TOOL || arguments.get("is_background") == Some(&Value::Bool(true));
+    let is_left = is_left_running(tool, |key| arguments.get(key));
     let is_asked = match verdict? {
         Verdict::Allow => true,
         Verdict::Ask => is_left,
@@ -36,6 +35,11 @@ pub async fn doubt(
         return None;
     }
     reading_doubt(daemon.sandbox().await?, command).await
+}
+
+/// Whether a call leaves its command running as a job.
+fn is_left_running<'v>(tool: &str, argument: impl FnOnce(&str) -> Option<&'v Value>) -> bool {
+    tool == TERMINAL_TOOL || argument("is_background") == Some(&Value::Bool(true))
 }
 
 /// The simple commands of a tool that runs one, as the full tier of the sandbox would have them.
@@ -52,6 +56,8 @@ pub(super) fn parts(
     let setting = CommandSetting { is_isolated: true, has_terminal };
     let parts = command.map(|command| parts_in(files, command, directory, setting));
     let parts = parts.unwrap_or_default().into_iter();
+    let is_left = is_left_running(&entry.spec.name, |key| arguments.get(key));
+    let parts = parts.map(|part| if is_left { part.left_running() } else { part });
     parts.map(|part| doubt.into_iter().fold(part, CommandPart::doubted)).collect()
 }
 

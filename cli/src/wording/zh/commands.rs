@@ -13,7 +13,7 @@ const UNREAD_BY_BASH: (&str, &str) = (
     "; of plainer commands it is not asked; no rule allows that unseen",
 );
 /// What commands do that always ask.
-const ALWAYS_ASK: [(&str, &str); 48] = [
+const ALWAYS_ASK: [(&str, &str); 49] = [
     (
         "changes files in place, which cannot be undone; the tools that edit keep a history",
         "会就地修改文件且无法撤销，编辑工具则保留历史",
@@ -46,6 +46,7 @@ const ALWAYS_ASK: [(&str, &str); 48] = [
         "may replace a file, which cannot be undone; -n keeps what is there",
         "可能替换文件且无法撤销，-n 保留已有文件",
     ),
+    ("moves a file to where nothing is kept", "会把文件移到不予保留的位置"),
     ("may replace or remove what others have", "可能替换或删除他人已有的内容"),
     ("may set a program that git runs", "可能设置由 git 运行的程序"),
     ("overwrites a file or a device", "会覆盖文件或设备"),

@@ -5,8 +5,10 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 
-use super::{AskingEntry, table};
-use crate::matching::{GIT_FLAGS, GIT_VALUES, bare_words, may_be, subcommand_at};
+use super::{AskingEntry, programs, table};
+use crate::matching::{
+    GIT_FLAGS, GIT_VALUES, RuleBeginning, bare_words, beginnings, may_be, subcommand_at,
+};
 use crate::{ShellWord, SimpleCommand};
 
 static TABLE: LazyLock<AskingFile> = LazyLock::new(|| table(include_str!("../always_ask.toml")));
@@ -56,8 +58,9 @@ pub(super) fn reason(command: &SimpleCommand) -> Option<String> {
             "runs git with {setting}: it may run another program, or be another command"
         ));
     }
-    let found = TABLE.command.iter().find(|entry| entry.is(&bare))?;
-    Some(found.reason.clone())
+    let found = TABLE.command.iter().find(|entry| entry.is_about(command, &bare));
+    let reason = found.map(|entry| entry.reason.as_str()).or_else(|| programs::reason(&bare));
+    reason.map(ToOwned::to_owned)
 }
 
 /// The first setting before git's subcommand that may change what runs.
@@ -101,18 +104,25 @@ pub(super) fn is_setting(known: &str, key: &str) -> bool {
 // === impl AskingEntry ===
 
 impl AskingEntry {
-    pub(super) fn is(&self, bare: &[ShellWord]) -> bool {
-        let (mut at, mut is_certain) = (0, true);
-        for expected in &self.argv {
-            let Some(word) = bare.get(at) else { return !is_certain };
-            if !expected.split('|').any(|expected| may_be(word, expected)) {
-                return false;
-            }
-            // What becomes several words, or none, may bring the rest along.
-            is_certain &= !matches!(word, ShellWord::Unknown { is_single: false, .. });
-            at += 1;
-        }
-        let rest = self.dashed(bare.get(at..).unwrap_or_default());
+    /// Whether it is about a command with these words.
+    pub(super) fn is_about(&self, command: &SimpleCommand, bare: &[ShellWord]) -> bool {
+        (!self.fed || command.is_fed) && self.is(bare)
+    }
+
+    fn is(&self, bare: &[ShellWord]) -> bool {
+        let fits = |index: usize, word: &ShellWord| {
+            self.argv[index].split('|').any(|expected| may_be(word, expected))
+        };
+        let beginnings = beginnings(bare, self.argv.len(), fits);
+        beginnings.iter().any(|&beginning| self.is_behind(bare, beginning))
+    }
+
+    /// Whether the words behind those that it begins with are as it says, and the options before those.
+    fn is_behind(&self, bare: &[ShellWord], beginning: RuleBeginning) -> bool {
+        let RuleBeginning { end, is_open, .. } = beginning;
+        let before = if end > self.argv.len() { &bare[1..end - 1] } else { &[] };
+        let words = [before, &bare[end..]].concat();
+        let rest = self.dashed(&words);
         let looked_at = self.looked_at(&rest);
         let is_there = |known: &String| match self.values.is_empty() {
             true => looked_at.iter().any(|(word, _)| self.is_word(word, known)),
@@ -125,14 +135,16 @@ impl AskingEntry {
         let may_bring =
             |word: &ShellWord| word.fixed().is_none() && !word.is_operand() && !is_one(word);
         let has = self.has.is_empty()
-            || !is_certain
+            || is_open
             || self.has.iter().any(is_there)
-            || looked_at.iter().any(|(word, _)| may_bring(word)) && !self.is_alone(&looked_at);
+            || !self.known
+                && looked_at.iter().any(|(word, _)| may_bring(word))
+                && !self.is_alone(&looked_at);
         let is_known = |word: &ShellWord| {
             word.fixed().is_some_and(|text| self.only.iter().any(|one| one == text))
         };
         let is_harmless = !rest.is_empty() && rest.iter().all(is_known);
-        has && self.has_operand(&rest) && !is_harmless && !self.is_spared(&rest)
+        has && self.fits_operands(&rest) && !is_harmless && !self.is_spared(&rest)
     }
 
     /// The words behind those that it begins with. Where the letters of the first may stand without a dash they get
@@ -217,26 +229,13 @@ impl AskingEntry {
     }
 
     /// Whether an option certainly has the next word for its value.
-    fn takes_next(&self, word: &ShellWord) -> bool {
+    pub(super) fn takes_next(&self, word: &ShellWord) -> bool {
         let letters = word.fixed().and_then(|text| text.strip_prefix('-'));
         let taking = letters.and_then(|letters| {
             let at = letters.find(|letter: char| self.taking.contains(letter))?;
             Some(at + 1 == letters.len() && !letters.starts_with('-'))
         });
         taking.unwrap_or(false)
-    }
-
-    /// Whether an operand has the text that makes it what the entry says, or may have it.
-    fn has_operand(&self, rest: &[ShellWord]) -> bool {
-        let Some(part) = &self.operand_has else { return true };
-        let has = |text: &str| {
-            !text.starts_with('-') && text.contains(part.as_str()) && !text.contains("://")
-        };
-        let is_plain = |word: &ShellWord| word.fixed().is_some_and(|text| !text.starts_with('-'));
-        // The first one is where it fetches from, or the value of an option.
-        let first = rest.iter().position(is_plain);
-        let mut others = rest.iter().enumerate().filter(|(at, _)| Some(*at) != first);
-        others.any(|(_, word)| word.fixed().is_none_or(has))
     }
 
     /// Whether one of the words that make it harmless is there as an option, neither the value of another one nor an
@@ -341,7 +340,7 @@ impl AskingEntry {
     }
 
     /// Whether a word is an option as the table writes it, or may be a short form of it.
-    fn is_word(&self, word: &ShellWord, known: &str) -> bool {
+    pub(super) fn is_word(&self, word: &ShellWord, known: &str) -> bool {
         let text = word.starts();
         if let Some(start) = known.strip_suffix('*') {
             return text.starts_with(start);

@@ -12,7 +12,7 @@ fn is_read_only(line: &str) -> bool {
 
 fn is_asked(entry: &AskingEntry, line: &str) -> bool {
     let script = read(line).unwrap_or_else(|error| panic!("{line}: {error}"));
-    script.commands.iter().any(|command| entry.is(&bare_words(command)))
+    script.commands.iter().any(|command| entry.is_about(command, &bare_words(command)))
 }
 
 #[test]

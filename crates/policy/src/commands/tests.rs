@@ -48,6 +48,11 @@ argv = [["curl", "wget", "nc", "ssh", "scp"]]
 decision = "deny"
 
 [[rule]]
+name = "no-cluster"
+argv = [["docker", "kubectl"], ["push", "apply"]]
+decision = "deny"
+
+[[rule]]
 name = "no-env"
 argv = ["printenv"]
 decision = "ask"
@@ -181,6 +186,12 @@ fn a_rule_that_allows_everything_allows_nothing_that_destroys_or_is_unknown() {
     for line in ["ls", "cargo run", "make x"] {
         assert_eq!(decided(&policy, line, true).verdict, Verdict::Allow, "{line}");
     }
+    for line in ["cargo -q build", "cargo +nightly test", "npm -s run test", "docker -D ps"] {
+        assert_eq!(decided(&policy, line, true).verdict, Verdict::Allow, "{line}");
+    }
+    for line in ["cargo -q publish", "gh -R a/b pr merge 1", "terraform -chdir=x destroy"] {
+        assert_eq!(decided(&policy, line, true).rule.layer, Layer::Command, "{line}");
+    }
     for line in ["rm a", "make x; git checkout .", "$x", "eval $x", "if", "PATH=. make", "a > b"] {
         let decision = decided(&policy, line, true);
         assert_eq!(
@@ -307,6 +318,11 @@ const DENIED: &[&str] = &[
     "git clean -n --no-dry-run -fd",
     "git clean --dry-run --no-dry -fd",
     "git push -f",
+    "docker -l info push x",
+    "kubectl -n prod apply -f x",
+    "kubectl -n prod delete pod x",
+    "npm --loglevel error publish",
+    "cargo +nightly publish",
     "curl http://x",
     "wget x",
     "ssh host",

@@ -24,6 +24,7 @@
 //! effects = ["exec"]
 //! paths = ["."]
 //! exact_argv = ["cargo", "test"]
+//! is_job = true                                 # only where it is left running; without it, only where it is not
 //! decision = "allow"
 //! ```
 
@@ -90,6 +91,8 @@ struct ApprovalRuleForm {
     paths: Spanned<Vec<Spanned<String>>>,
     size_bytes_max: Option<u64>,
     exact_argv: Option<Spanned<Vec<String>>>,
+    /// Files of version 0.1 have none: what they allow is never left running.
+    is_job: Option<Spanned<bool>>,
     decision: Spanned<Verdict>,
 }
 
@@ -246,6 +249,12 @@ fn permission(form: ApprovalRuleForm) -> Result<Permission, PolicyFault> {
     if let Some(argv) = form.exact_argv.as_ref().filter(|argv| argv.as_ref().is_empty()) {
         return Err(PolicyFault::new(argv.span(), "a command without words").help("remove it"));
     }
+    if let Some(is_job) = form.is_job.as_ref().filter(|_| action != Action::Exec) {
+        let message = "`is_job` belongs to commands";
+        return Err(
+            PolicyFault::new(is_job.span(), message).help("write it with exec, and only there")
+        );
+    }
     let mut paths = std::collections::BTreeSet::new();
     for glob in form.paths.as_ref() {
         let path = RelPath::parse(&literal(glob)?).map_err(|error| {
@@ -266,6 +275,7 @@ fn permission(form: ApprovalRuleForm) -> Result<Permission, PolicyFault> {
         paths,
         size_bytes_max: form.size_bytes_max,
         argv: form.exact_argv.map(Spanned::into_inner),
+        is_job: form.is_job.is_some_and(Spanned::into_inner),
     })
 }
 
@@ -319,6 +329,9 @@ impl Permission {
         if let Some(argv) = &self.argv {
             let words: Vec<_> = argv.iter().map(|word| quoted(word)).collect();
             let _ = writeln!(text, "exact_argv = [{}]", words.join(", "));
+        }
+        if self.is_job {
+            text.push_str("is_job = true\n");
         }
         if let Some(max) = self.size_bytes_max {
             let _ = writeln!(text, "size_bytes_max = {max}");

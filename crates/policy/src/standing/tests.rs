@@ -436,3 +436,38 @@ fn an_approval_of_a_command_covers_these_words_in_this_directory_alone() {
         assert!(!allows(text, &root), "{text}");
     }
 }
+
+#[test]
+fn an_approval_of_a_command_covers_no_job_and_one_of_a_job_nothing_else() {
+    let command = moss_commands::read("make all").unwrap().commands.swap_remove(0);
+    let once = CommandPart::new(command, true);
+    let job = once.clone().left_running();
+    let root = RelPath::root();
+    let allows = |approval: &StandingApproval, part: &CommandPart| {
+        approval.allows(&Subject {
+            action: Action::Exec,
+            tool: "replace_text",
+            tool_effect: Effect::Exec,
+            plugin: None,
+            caller: "caller",
+            path: Some(&root),
+            protection: None,
+            size_bytes: None,
+            match_level: None,
+            drift: false,
+            command: Some(part),
+            answers: &[],
+        })
+    };
+    for (given, other) in [(&once, &job), (&job, &once)] {
+        let approval = answer(narrowest_commands(asker(), &root, &[given]).unwrap());
+        let written = file::render(std::slice::from_ref(&approval));
+        let read = file::parse("a", &written).unwrap().swap_remove(0);
+        assert_eq!(written.contains("is_job = true"), given.is_job());
+        for approval in [&approval, &read] {
+            assert!(allows(approval, given) && !allows(approval, other), "{written}");
+        }
+    }
+    let written = file_with("decision = ", "is_job = true\ndecision = ");
+    assert!(file::parse("a", &written).is_err(), "{written}");
+}

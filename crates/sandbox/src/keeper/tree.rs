@@ -6,7 +6,7 @@ use std::io;
 
 use rustix::process::{Pid, Signal};
 
-use crate::ending::{LEFT_COMMAND_BYTES_MAX, LeftProcess};
+use crate::ending::{CommandLimit, LEFT_COMMAND_BYTES_MAX, LeftProcess};
 use crate::system;
 
 /// Which processes are a command's.
@@ -34,6 +34,7 @@ pub(super) struct TreeProcess {
 
 /// Fields of `/proc/PID/stat` after the name, which is in parentheses.
 const STATE: usize = 0;
+const TERMINAL: usize = 4;
 const PARENT: usize = 1;
 
 // === impl ProcessTree ===
@@ -61,6 +62,20 @@ impl ProcessTree {
             Self::Namespace => all,
             Self::Enclosed | Self::Descendants => descendants(own, all),
         })
+    }
+
+    /// Sends SIGTERM to all where one of them has a terminal. Those that moss starts have none but what it gives them:
+    /// otherwise it is one that the command made.
+    pub(super) fn terminate_at_terminal(self) -> io::Result<Option<CommandLimit>> {
+        let is_at_terminal = |process: TreeProcess| {
+            let fields = fields(&format!("/proc/{}/stat", process.pid)).unwrap_or_default();
+            fields.get(TERMINAL).is_some_and(|number| number != "0")
+        };
+        if !self.processes()?.into_iter().any(is_at_terminal) {
+            return Ok(None);
+        }
+        self.signal(Signal::TERM)?;
+        Ok(Some(CommandLimit::Input))
     }
 
     /// Sends a signal to all.

@@ -207,7 +207,10 @@ impl Effects {
         let (workspace, text, within) =
             (Arc::clone(&self.scope.workspace), command.clone(), directory.clone());
         let read = move || parts_in(&workspace.files, &text, &within, setting);
-        let parts = self.scope.blocking(read).await?;
+        let mut parts = self.scope.blocking(read).await?;
+        if is_background {
+            parts = parts.into_iter().map(CommandPart::left_running).collect();
+        }
         let mut planned = PlannedCommand {
             command,
             directory,

@@ -131,6 +131,12 @@ fn notes(end: &CommandEnd, output: &CollectedOutput, timeout: Duration) -> Vec<S
              (`-y`, `--yes`, `--batch` …), or have a person run it"
         ));
     }
+    let goes_on = end.cause == EndCause::Ended && !has_failed;
+    if let Some(asked) = output.waited_for.as_deref().filter(|_| goes_on) {
+        notes.push(format!(
+            "`{asked}` looked like a question; without a terminal, and with an empty standard input, nothing waits for a reply"
+        ));
+    }
     let more = end.left_running_count.saturating_sub(end.left_running.len());
     if more > 0 {
         notes.push(format!("{more} more processes were left running, and ended"));

@@ -2,13 +2,13 @@
 
 use std::convert::Infallible;
 use std::path::PathBuf;
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
 use moss_policy::SandboxMin;
 use moss_sandbox::{
-    CommandEnd, EndCause, OutputChunk, Profile, RunningCommand, Sandbox, SandboxError,
-    SandboxedCommand, Stopper, Tier,
+    CommandEnd, CommandLimit, EndCause, OutputChunk, Profile, RunningCommand, Sandbox,
+    SandboxError, SandboxedCommand, Stopper, Tier,
 };
 use moss_sdk::command::{CheckFollower, CommandReport};
 use moss_sdk::{ErrorCode, ToolError};
@@ -157,7 +157,8 @@ impl Effects {
                 (end, output, report)
             }
         };
-        match output.waited_for.as_deref().filter(|_| end.cause == EndCause::Stopped) {
+        let is_asking = end.cause == EndCause::Limit(CommandLimit::Input);
+        match output.waited_for.as_deref().filter(|_| is_asking) {
             Some(asked) => Err(needs_input(asked, &report)),
             None => Ok((report, output)),
         }
@@ -256,23 +257,24 @@ impl Effects {
             }
             output
         });
-        let (stopper, waited_for) = (running.stopper(), OnceLock::new());
+        let (stopper, waited_for) = (running.stopper(), Mutex::default());
         let ended = async { tokio::join!(running.wait(), collect) };
         let (end, output) = tokio::select! {
             ended = ended => ended,
             never = end_at_prompt(asked, stopper, &waited_for) => match never {},
         };
         let mut output = output?;
-        output.waited_for = waited_for.into_inner();
+        output.waited_for = waited_for.into_inner().unwrap_or_default();
         Ok((end.map_err(not_started)?, output))
     }
 }
 
-/// Ends a command that asks something and writes nothing more for a while.
+/// Ends a command that asks something on a terminal and writes nothing more for a while. One without a terminal cannot
+/// wait for a reply: its standard input is empty, and it only looks as if it asked.
 async fn end_at_prompt(
     mut asked: watch::Receiver<Option<String>>,
     stopper: Stopper,
-    waited_for: &OnceLock<String>,
+    waited_for: &Mutex<Option<String>>,
 ) -> Infallible {
     loop {
         let question = asked.wait_for(Option::is_some).await;
@@ -284,8 +286,8 @@ async fn end_at_prompt(
             Ok(Ok(())) => {}
             Ok(Err(_)) => return std::future::pending().await,
             Err(_) => {
-                waited_for.get_or_init(|| question);
-                stopper.terminate();
+                *waited_for.lock().unwrap_or_else(PoisonError::into_inner) = Some(question);
+                stopper.terminate_at_terminal();
             }
         }
     }
