@@ -7,11 +7,12 @@ mod copies;
 mod keys;
 mod names;
 mod repository;
+mod table;
 
 use moss_sdk::RelPath;
 
 use self::names::KnownContent;
-pub use self::names::{ProtectedRow, TABLE};
+pub use self::table::{ProtectedRow, TABLE};
 use crate::error::Error;
 use crate::root::Workspace;
 use crate::spelling::{bare, fold};
@@ -187,6 +188,58 @@ mod tests {
             ".builds/alpine.yml",
             "appveyor.yml",
             "azure-pipelines.yaml",
+            ".vimrc",
+            "sub/_vimrc",
+            "_exrc",
+            ".gvimrc",
+            ".lvimrc",
+            ".vim/coc-settings.json",
+            ".dir-locals-2.el",
+            "x.sublime-project",
+            ".gitpod.yml",
+            ".kilocode/mcp.json",
+            "Crush.json",
+            ".crush.json",
+            ".amazonq/mcp.json",
+            ".amazonq/cli-agents/x.json",
+            ".factory/mcp.json",
+            ".huskyrc.js",
+            "prek.toml",
+            ".overcommit.yml",
+            ".git-hooks/pre_commit/x.rb",
+            ".lintstagedrc",
+            ".lintstagedrc.mjs",
+            "lint-staged.config.js",
+            ".simple-git-hooks.json",
+            "simple-git-hooks.cjs",
+            "mise/config.local.toml",
+            "mise/conf.d/x.toml",
+            ".pnpmfile.mjs",
+            ".github/hooks/x.json",
+            ".forgejo/actions/x/action.yml",
+            ".gitea/actions/x/action.yml",
+            ".cirrus.star",
+            ".drone.star",
+            ".drone.jsonnet",
+            ".teamcity/settings.kts",
+            ".tekton/push.yaml",
+            "cloudbuild.yaml",
+            "buildspec.yml",
+            ".rprofile",
+            ".Renviron",
+            ".pdbrc",
+            "sub/.ghci",
+            ".iex.exs",
+            ".irbrc",
+            ".pryrc",
+            ".octaverc",
+            ".ocamlinit",
+            ".bazelrc",
+            "tools/bazel",
+            ".mvn/extensions.xml",
+            ".mvn/jvm.config",
+            ".mvn/wrapper/maven-wrapper.properties",
+            ".sbtopts",
         ] {
             assert_eq!(check(path), Some(Protection::Code), "{path}");
         }
@@ -320,6 +373,21 @@ mod tests {
             "lefthook.rs",
             "lefthook/local.go",
             "mise.rs",
+            "mise/config.rs",
+            "vimrc.vim",
+            "tekton/push.yaml",
+            "tools/bazel.rs",
+            "lint-staged.md",
+            "crush.rs",
+            "ghci.hs",
+            "BUILD.bazel",
+            ".bazelversion",
+            "mvn/jvm.config",
+            "gradle/wrapper/gradle-wrapper.properties",
+            ".eslintrc.cjs",
+            "eslint.config.js",
+            "conftest.py",
+            ".profile",
             "src/mise/toml.rs",
             ".config/nextest.toml",
             ".yarn/sdks/typescript/lib/tsc.js",

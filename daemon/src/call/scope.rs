@@ -88,7 +88,7 @@ impl CallScope {
         }
         let caller = &self.call.caller;
         let permits = self.daemon.permits_of(caller.role());
-        let permit = permits.acquire(caller.name()).await.map_err(CallError::QueueFull)?;
+        let permit = permits.acquire(caller).await.map_err(CallError::QueueFull)?;
         *self.permit() = Some(permit);
         Ok(())
     }
@@ -103,7 +103,8 @@ impl CallScope {
         let had = self.leave_permit().is_some();
         let value = wait.await;
         if had {
-            let permit = self.daemon.permits_of(self.call.caller.role()).acquire_again().await;
+            let caller = &self.call.caller;
+            let permit = self.daemon.permits_of(caller.role()).resume(caller).await;
             *self.permit() = Some(permit);
         }
         value

@@ -19,6 +19,24 @@ const ASSIGNED_VALUE: &str = r#"(?:\\?"[^"\n]*"?|\\?'[^'\n]*'?|[^\x00-\x20]+)"#;
 const SHELL_WORD: &str = r#"(?:"[^"\n]*"?|'[^'\n]*'?|[^\x00-\x20"'])+"#;
 /// Between the words of a command, over lines that continue.
 const BLANK: &str = r"(?:[ \t=]|\\\r?\n)";
+/// Within a command, over lines that continue.
+const WITHIN: &str = r"(?:\\\r?\n|[^\n;|&])*?";
+/// Programs, and what else stands before an option of theirs that is followed by a password, with that option.
+const PASSWORD_OPTIONS: &[(&str, &str)] = &[
+    ("(?:docker|podman|nerdctl|buildah|skopeo|helm|oras|crane|az|oc|cf)WITHIN[ \t]login", "-p"),
+    ("twineWITHIN[ \t]upload", "-p"),
+    ("mongo(?:sh|dump|restore|export|import)?", "-p"),
+    ("(?:redis|valkey|keydb)-cli", "-a"),
+    ("ldap(?:add|compare|delete|modify|passwd|search|whoami)", "-w"),
+    ("(?:un)?zip", "-P"),
+    ("mosquitto_(?:pub|sub)", "-P"),
+    ("ssh-keygen", "-[NP]"),
+    ("openssl[ \t]+enc", "-k"),
+];
+/// What reads a password from its standard input.
+const READERS: &str = "(?:--[a-z-]*(?:password|passphrase|token|secret)[a-z-]*-stdin|--passphrase-fd[ \t=]*0\
+    |--with-token|(?-u:\\b)sudo[ \t]+(?:-[^\\x00-\\x20]+[ \t]+)*(?:-[A-Za-z]*S|--stdin)(?-u:\\b)\
+    |(?-u:\\b)chpasswd(?-u:\\b)|-pass(?:in|out)?[ \t]+stdin)";
 /// Keys whose prefix names their issuer.
 const TOKENS: &[&str] = &[
     r"(?-u:\b)(?:AKIA|ASIA|ABIA|ACCA|AGPA|AIDA|AROA)[A-Z0-9]{16}",
@@ -40,7 +58,7 @@ const TOKENS: &[&str] = &[
 /// Each pattern with what replaces what it matches.
 pub(super) static ALL: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
     let tokens = TOKENS.iter().map(|token| ((*token).to_owned(), MASK));
-    let all = blocks().into_iter().chain(tokens).chain(headers()).chain(named());
+    let all = blocks().into_iter().chain(tokens).chain(headers()).chain(named()).chain(piped());
     all.map(|(pattern, left)| (Regex::new(&pattern).expect("the patterns are tested"), left))
         .collect()
 });
@@ -56,6 +74,12 @@ fn headers() -> Vec<(String, &'static str)> {
     [
         (r"(?i-u:(\bbearer[ \t]+))[A-Za-z0-9._~+/=-]{8,}", left),
         (r#"(?i-u:(\bauthorization["']?[ \t]*[:=][ \t]*["']?[a-z]*[ \t]+))[^\x00-\x20"']+"#, left),
+        (r#"(?i-u:(\bcookie["']?[ \t]*:[ \t]*))[^\x00-\x1f"']+"#, left),
+        // A token that stands as the user, alone or before what is no password.
+        (
+            r#"(?i-u:(\bhttps?://))[^\x00-\x20/:@"'<>?#]{8,}((?::(?:x-oauth-basic)?)?@)"#,
+            "${1}[redacted]${2}",
+        ),
         (
             r#"([A-Za-z][A-Za-z0-9+.-]*://[^\x00-\x20/:@"'<>]*:)[^\x00-\x20/@"'<>]+@"#,
             "${1}[redacted]@",
@@ -83,20 +107,63 @@ fn named() -> Vec<(String, &'static str)> {
         r"((?-u:\b)(?:mysql|mysqldump|mysqladmin|mariadb)(?-u:\b)[^\n]*?[ \t]-p)[^\x00-\x20]+"
             .to_owned(),
     ];
-    let all = patterns.into_iter().chain(user_options());
+    let all = patterns.into_iter().chain(options()).chain(separated_options());
     all.map(|pattern| (pattern, "${1}[redacted]")).collect()
 }
 
-/// The password behind the user of an option of curl: the colon between them may be in quotes with either, with both
-/// or with none.
-fn user_options() -> [String; 3] {
+/// What follows an option that is the secret's in some programs only, or a key that a program is to keep.
+fn options() -> Vec<String> {
+    let of_programs = PASSWORD_OPTIONS.iter().map(|(program, option)| {
+        let program = program.replace("WITHIN", WITHIN);
+        format!(r"((?-u:\b){program}(?-u:\b){WITHIN}[ \t]{option}{BLANK}*){SHELL_WORD}")
+    });
+    // No option.
+    let value = r#"(?:"[^"\n]*"?|'[^'\n]*'?|[^\x00-\x20"'-][^\x00-\x20]*)"#;
+    let key = format!(
+        r"[^\x00-\x20=]*(?i-u:{SECRET_WORD}|_auth|pypi-token\.[a-z0-9-]+)(?:[ \t]+-[^\x00-\x20]+)*"
+    );
+    let set = r"(?-u:\b)(?:(?:config|configure|npm|pnpm)[ \t]+set|config)(?:[ \t]+-[^\x00-\x20]+)*";
+    let others = [
+        r"((?-u:\b)7z[arz]?[ \t][^\n;|&]*?[ \t]-p)[^\x00-\x20]+".to_owned(),
+        format!(r#"(-pass(?:in|out|word)?{BLANK}+["']?pass:)[^\x00-\x20"']+"#),
+        format!(r"(-(?:src|dest|new)?(?:store|key)pass[ \t=]+){SHELL_WORD}"),
+        format!(r"((?-u:\b)vault[ \t]+login[ \t]+(?:-[^\x00-\x20]+[ \t]+)*){value}"),
+        format!(r"({set}[ \t]+{key}[ \t]+){value}"),
+    ];
+    of_programs.chain(others).collect()
+}
+
+/// What is written into the standard input of a program that reads a password there.
+fn piped() -> Vec<(String, &'static str)> {
+    let printed = r"((?-u:\b)(?:echo|printf)[ \t]+)[^\n|]+";
+    vec![
+        (format!(r"{printed}(\|[^\n|]*{READERS})"), "${1}[redacted] ${2}"),
+        (format!(r"({READERS}[^\n]*?[ \t]<<<[ \t]*){SHELL_WORD}"), "${1}[redacted]"),
+    ]
+}
+
+/// What stands behind a name in one option: the password of a user, the value of a cookie.
+fn separated_options() -> impl Iterator<Item = String> {
     let curl = r"(?-u:\b)curl(?-u:\b)(?:\\\r?\n|[^\n])*?(?:[ \t]|\\\r?\n)";
-    let option =
-        format!("(?:{curl}(?:-[a-zA-Z]*[uU]{BLANK}*|--user{BLANK}+)|--proxy-user{BLANK}+)");
-    let user = r#"(?:[^\x00-\x20:"']|"[^"\n:]*"|'[^'\n:]*')*"#;
+    let user = format!("(?:{curl}(?:-[a-zA-Z]*[uU]{BLANK}*|--user{BLANK}+)|--proxy-user{BLANK}+)");
+    let pair = format!("(?:{curl}-[a-zA-Z]*b{BLANK}*|--cookie{BLANK}+|--from-literal{BLANK}+)");
+    let smb = format!(
+        r"(?-u:\b)(?:smbclient|smbget|rpcclient|net)(?-u:\b){WITHIN}[ \t](?:-U{BLANK}*|--user{BLANK}+)"
+    );
+    [(user, ':'), (pair, '='), (smb, '%')]
+        .into_iter()
+        .flat_map(|(option, separator)| behind_separator(&option, separator))
+}
+
+/// The separator may be in quotes with what is around it, with either or with none.
+fn behind_separator(option: &str, separator: char) -> [String; 3] {
+    let name =
+        format!(r#"(?:[^\x00-\x20{separator}"']|"[^"\n{separator}]*"|'[^'\n{separator}]*')*"#);
     [
-        format!(r#"({option}{user}(?::|"[^"\n:]*:"|'[^'\n:]*:')){SHELL_WORD}"#),
-        format!(r#"({option}{user}"[^"\n:]*:)(?:\\.|[^"\\\n])+"#),
-        format!(r#"({option}{user}'[^'\n:]*:)[^'\n]+"#),
+        format!(
+            r#"({option}{name}(?:{separator}|"[^"\n{separator}]*{separator}"|'[^'\n{separator}]*{separator}')){SHELL_WORD}"#
+        ),
+        format!(r#"({option}{name}"[^"\n{separator}]*{separator})(?:\\.|[^"\\\n])+"#),
+        format!(r#"({option}{name}'[^'\n{separator}]*{separator})[^'\n]+"#),
     ]
 }

@@ -91,6 +91,84 @@ fn passwords_of_users_in_options_are_masked() {
 }
 
 #[test]
+fn values_of_headers_and_users_of_urls_are_masked() {
+    let cases = [
+        (
+            r#"git -c http.extraHeader="AUTHORIZATION: basic aHVudGVy" fetch"#,
+            r#"git -c http.extraHeader="AUTHORIZATION: basic [redacted]" fetch"#,
+        ),
+        (r#"curl -H "Cookie: sid=x; b=y" u"#, r#"curl -H "Cookie: [redacted]" u"#),
+        ("set-cookie: sid=x; Path=/\nb: c", "set-cookie: [redacted]\nb: c"),
+        (r#"curl --cookie "session=x y" u"#, r#"curl --cookie "session=[redacted]" u"#),
+        ("curl -sb session=x u", "curl -sb session=[redacted] u"),
+        ("https://hunter2hunter@github.com/a", "https://[redacted]@github.com/a"),
+        ("https://hunter2hunter:x-oauth-basic@h/a", "https://[redacted]:[redacted]@h/a"),
+        ("https://hunter2hunter:@h/a", "https://[redacted]:@h/a"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(mask(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn options_of_programs_that_hold_a_password_are_masked() {
+    let cases = [
+        ("docker login -u me -p hunter2 r.example", "docker login -u me -p [redacted] r.example"),
+        ("podman login r \\\n -p 'hun ter2'", "podman login r \\\n -p [redacted]"),
+        ("az acr login -n r -p=hunter2", "az acr login -n r -p=[redacted]"),
+        ("twine upload -u me -p hunter2 dist/*", "twine upload -u me -p [redacted] dist/*"),
+        ("npm config set //r/:_authToken hunter2", "npm config set //r/:_authToken [redacted]"),
+        ("npm set //r/:_authToken hunter2", "npm set //r/:_authToken [redacted]"),
+        ("npm config set _auth hunter2", "npm config set _auth [redacted]"),
+        (
+            "aws configure set aws_secret_access_key hunter2 --profile a",
+            "aws configure set aws_secret_access_key [redacted] --profile a",
+        ),
+        ("git config --global github.token hunter2", "git config --global github.token [redacted]"),
+        (
+            "pulumi config set dbPassword --secret hunter2",
+            "pulumi config set dbPassword --secret [redacted]",
+        ),
+        (
+            "openssl rsa -in a -passin pass:hunter2 -out b",
+            "openssl rsa -in a -passin pass:[redacted] -out b",
+        ),
+        ("openssl enc -aes-256-cbc -k hunter2", "openssl enc -aes-256-cbc -k [redacted]"),
+        ("keytool -list -storepass hunter2", "keytool -list -storepass [redacted]"),
+        (
+            "kubectl create secret generic a --from-literal=pw=hunter2 -n b",
+            "kubectl create secret generic a --from-literal=pw=[redacted] -n b",
+        ),
+        ("x --from-literal 'pw=hun ter2' b", "x --from-literal 'pw=[redacted]' b"),
+        ("redis-cli -h a -a hunter2 ping", "redis-cli -h a -a [redacted] ping"),
+        ("vault login hunter2", "vault login [redacted]"),
+        ("vault login -no-print hunter2", "vault login -no-print [redacted]"),
+        ("smbclient //h/s -U me%hunter2 -c ls", "smbclient //h/s -U me%[redacted] -c ls"),
+        ("smbclient -U 'me%hun ter2' //h/s", "smbclient -U 'me%[redacted]' //h/s"),
+        ("mongosh -u me -p hunter2", "mongosh -u me -p [redacted]"),
+        ("ldapsearch -x -w hunter2 -b dc=a", "ldapsearch -x -w [redacted] -b dc=a"),
+        ("zip -r -P hunter2 a.zip b", "zip -r -P [redacted] a.zip b"),
+        ("7z a -phunter2 a.7z b", "7z a -p[redacted] a.7z b"),
+        ("ssh-keygen -t rsa -N hunter2 -f k", "ssh-keygen -t rsa -N [redacted] -f k"),
+        (
+            "echo hunter2 | docker login -u me --password-stdin",
+            "echo [redacted] | docker login -u me --password-stdin",
+        ),
+        ("printf '%s' 'hun ter2' | sudo -kS ls", "printf [redacted] | sudo -kS ls"),
+        (
+            "echo hunter2 | gh auth login --with-token",
+            "echo [redacted] | gh auth login --with-token",
+        ),
+        ("sudo -S <<< hunter2", "sudo -S <<< [redacted]"),
+        ("sudo -S ls <<<'hun ter2'", "sudo -S ls <<<[redacted]"),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(mask(text), expected, "{text}");
+        assert_eq!(mask(expected), expected, "again");
+    }
+}
+
+#[test]
 fn ordinary_text_stays() {
     let texts = [
         "src/main.rs changed since it was read; read it again",
@@ -112,6 +190,35 @@ fn ordinary_text_stays() {
         "compass=north bypass=1",
         "PRIMARY_KEY id",
         "mkdir -p src/main",
+        "cp -a src dst",
+        "git commit -a -m message",
+        "docker run -p 8080:80 image",
+        "docker login -u me r.example && mkdir -p out",
+        "redis-cli -h localhost -p 6379 ping",
+        "ssh -p 2222 host",
+        "unzip -p a.zip b",
+        "7z x a.7z -oout",
+        "curl --cookie cookies.txt https://example.org/a",
+        "curl -sb cookies.txt https://example.org/a",
+        "https://me@example.org/a",
+        "ssh://git@github.com/a/b",
+        "https://example.org/some-long-name@1.2.3",
+        "git config --global credential.helper store",
+        "git config user.name me",
+        "npm config set registry https://example.org/",
+        "aws configure set region eu-central-1",
+        "aws configure get aws_secret_access_key --profile a",
+        "openssl rsa -in a.pem -passin env:NAME -out b",
+        "openssl x509 -in a -noout",
+        "vault login -method=oidc",
+        "vault status",
+        "smbclient //h/s -U me -c ls",
+        "echo done | sudo tee a.txt",
+        "echo a | grep b",
+        "cat <<< text",
+        "sudo -u me ls <<< text",
+        "mongosh --port 27017",
+        "ldapsearch -x -b dc=example,dc=org",
         "pypi-like",
         "日本語 naïve ümlaut",
     ];

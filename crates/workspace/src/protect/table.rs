@@ -1,0 +1,262 @@
+//! The table of protected names.
+//!
+//! A pattern is about the names at the end of a path, at any depth: `.vscode/tasks.json` is such a
+//! file in any directory of that name, `.git/**` is `.git` and all that is beneath it. `*` stands for
+//! any characters, once in a name. The guide has the same table.
+
+use super::Protection;
+
+/// A row of the table: why, which names, and which of them not.
+#[derive(Debug, Clone, Copy)]
+pub struct ProtectedRow {
+    /// Why the names are protected.
+    pub protection: Protection,
+    /// Patterns over paths, any of which is enough.
+    pub names: &'static [&'static str],
+    /// Names that look like these and are free.
+    pub but: &'static [&'static str],
+}
+
+/// Which names are protected.
+pub const TABLE: &[ProtectedRow] = &[
+    row(
+        Protection::Metadata,
+        &[".git/**", "git~1/**", ".gitmodules", ".hg/**", ".svn/**", ".jj/**"],
+    ),
+    row(Protection::Metadata, &[".moss/**", "moss-tools.json"]),
+    // What editors and their agents run.
+    row(
+        Protection::Code,
+        &[
+            ".vscode/tasks.json",
+            ".vscode/launch.json",
+            ".vscode/settings.json",
+            ".vscode/mcp.json",
+            "*.code-workspace",
+            ".idea/**",
+            ".zed/settings.json",
+            ".zed/tasks.json",
+            ".zed/debug.json",
+            ".exrc",
+            "_exrc",
+            ".vimrc",
+            "_vimrc",
+            ".gvimrc",
+            "_gvimrc",
+            ".lvimrc",
+            ".vim/coc-settings.json",
+            ".nvimrc",
+            ".nvim.lua",
+            ".lazy.lua",
+            ".ycm_extra_conf.py",
+            ".dir-locals.el",
+            ".dir-locals-2.el",
+            "*.sublime-project",
+            ".fleet/**",
+            ".gitpod.yml",
+            ".helix/**",
+            ".gdbinit",
+            ".lldbinit",
+            ".devcontainer/**",
+            ".devcontainer.json",
+            ".mcp.json",
+            ".aider.conf.yml",
+            ".amazonq/**",
+            ".claude/**",
+            ".clinerules/**",
+            ".codex/**",
+            ".continue/**",
+            "crush.json",
+            ".crush.json",
+            ".cursor/**",
+            ".cursorrules",
+            ".factory/**",
+            ".gemini/**",
+            ".junie/**",
+            ".kilocode/**",
+            ".kilocodemodes",
+            ".kiro/**",
+            ".opencode/**",
+            "opencode.json",
+            "opencode.jsonc",
+            ".qwen/**",
+            ".roo/**",
+            ".roomodes",
+            ".roorules",
+            ".trae/**",
+            ".windsurf/**",
+            ".windsurfrules",
+        ],
+    ),
+    // What hooks, shells and package managers run unasked.
+    row(
+        Protection::Code,
+        &[
+            ".husky/**",
+            ".huskyrc*",
+            ".lefthook/**",
+            ".lefthook.json",
+            ".lefthook.jsonc",
+            ".lefthook.toml",
+            ".lefthook.yaml",
+            ".lefthook.yml",
+            ".lefthook-local/**",
+            ".lefthook-local.*",
+            "lefthook-local.*",
+            "lefthook.json",
+            "lefthook.jsonc",
+            "lefthook.toml",
+            "lefthook.yaml",
+            "lefthook.yml",
+            ".pre-commit-config.yaml",
+            ".pre-commit-hooks.yaml",
+            "prek.toml",
+            ".overcommit.yml",
+            ".git-hooks/**",
+            ".lintstagedrc*",
+            "lint-staged.config.*",
+            ".simple-git-hooks.*",
+            "simple-git-hooks.*",
+            ".cargo/config",
+            ".cargo/config.toml",
+            ".config/mise/**",
+            ".mise/**",
+            ".mise.*",
+            "mise/conf.d/**",
+            "mise/config.toml",
+            "mise/config.*.toml",
+            "mise.*.toml",
+            "mise.toml",
+            // A version may be `path:DIRECTORY`, and mise evaluates templates in it.
+            ".tool-versions",
+            // What direnv sources and puts onto the path; its environments of packages are beside.
+            ".direnv/*.rc",
+            ".direnv/bin/**",
+            ".bunfig.toml",
+            "bunfig.toml",
+            ".yarnrc",
+            ".yarnrc.yml",
+            ".yarn/plugins/**",
+            ".yarn/releases/**",
+            ".pnp.cjs",
+            ".pnp.js",
+            ".pnp.loader.mjs",
+            ".pnpmfile.cjs",
+            ".pnpmfile.mjs",
+        ],
+    ),
+    // What interpreters, debuggers and build tools run, or load code by, in the directory that they start in. What is the
+    // program itself is not here, such as `Makefile`, `build.rs`, `package.json`, `conftest.py` and `eslint.config.js`.
+    row(
+        Protection::Code,
+        &[
+            ".Rprofile",
+            ".Renviron",
+            ".byebugrc",
+            ".erlang",
+            ".ghci",
+            ".iex.exs",
+            ".irbrc",
+            ".ocamlinit",
+            ".octaverc",
+            ".pdbrc",
+            ".pdbrc.py",
+            ".perldb",
+            ".pryrc",
+            ".bazelrc",
+            ".bazeliskrc",
+            "tools/bazel",
+            ".jvmopts",
+            ".sbtopts",
+            ".mvn/**",
+        ],
+    ),
+    // What runs where it is pushed to.
+    row(
+        Protection::Code,
+        &[
+            ".github/workflows/**",
+            ".github/actions/**",
+            ".github/hooks/**",
+            ".forgejo/actions/**",
+            ".forgejo/workflows/**",
+            ".gitea/actions/**",
+            ".gitea/workflows/**",
+            ".gitlab-ci.yml",
+            ".circleci/**",
+            ".buildkite/**",
+            ".drone.yml",
+            ".drone.jsonnet",
+            ".drone.star",
+            ".tekton/**",
+            ".teamcity/**",
+            ".travis.yml",
+            ".woodpecker.yaml",
+            ".woodpecker.yml",
+            ".woodpecker/**",
+            ".cirrus.yml",
+            ".cirrus.star",
+            ".semaphore/**",
+            ".build.yml",
+            ".builds/**",
+            ".appveyor.yml",
+            "appveyor.yml",
+            "azure-pipelines.yaml",
+            "azure-pipelines.yml",
+            "bitbucket-pipelines.yml",
+            "buildspec.yaml",
+            "buildspec.yml",
+            "cloudbuild.yaml",
+            "cloudbuild.yml",
+            "Jenkinsfile",
+        ],
+    ),
+    row(Protection::Secret, &[".ssh/**", ".gnupg/**", ".aws/**"]),
+    row(
+        Protection::Secret,
+        &[
+            ".cargo/credentials",
+            ".cargo/credentials.toml",
+            ".docker/config.json",
+            ".envrc",
+            ".git-credentials",
+            ".htpasswd",
+            ".kube/config",
+            ".netrc",
+            "_netrc",
+            ".npmrc",
+            ".pgpass",
+            ".pypirc",
+        ],
+    ),
+    ProtectedRow {
+        protection: Protection::Secret,
+        names: &[".env", ".env.*", ".dev.vars", ".dev.vars.*"],
+        // Those that are there to be shown.
+        but: &["*.example", "*.sample", "*.template", "*.dist"],
+    },
+    ProtectedRow {
+        protection: Protection::Secret,
+        names: &["id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*"],
+        but: &["*.pub"],
+    },
+    row(Protection::Secret, KEY_FILES),
+    row(
+        Protection::Secret,
+        &["*.p8", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.keytab", "*.kdbx", "*.ppk"],
+    ),
+    // Values of variables that Terraform's users keep out of their repositories.
+    ProtectedRow {
+        protection: Protection::Secret,
+        names: &["*.tfvars", "*.tfvars.json"],
+        // What examples and tests of modules have in theirs.
+        but: &["example.*", "examples.*", "fixture.*", "fixtures.*", "sample.*", "template.*"],
+    },
+];
+
+/// Names of files that hold a private key or what is public: their content decides.
+pub(super) const KEY_FILES: &[&str] = &["*.pem", "*.key"];
+
+const fn row(protection: Protection, names: &'static [&'static str]) -> ProtectedRow {
+    ProtectedRow { protection, names, but: &[] }
+}
