@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 pub use self::command::doubt;
 use crate::approvals::Situation;
 use crate::call::{ShellFile, files_of_parts, known_directory, protection};
+use crate::names_on_way::names_on_way;
 use crate::state::WorkspaceState;
 use moss_catalog::{CatalogEntry, Runner};
 use moss_dispatch::{CallError, SessionKey, operations};
@@ -290,7 +291,15 @@ fn find(
     let resolved = files.resolve(&asked);
     let real = resolved.as_ref().ok().map(|found| &found.path);
     let hides = |name: &&RelPath| is_hidden((policy, subject), name);
+<<<<<<< ours
     let hidden = [Some(&asked), real].into_iter().flatten().find(hides).cloned();
+=======
+    let on_way = match &resolved {
+        Ok(found) if found.kind.is_some() => Vec::new(),
+        _ => names_on_way(files, &path),
+    };
+    let hidden = [Some(&path), real].into_iter().flatten().chain(&on_way).find(hides).cloned();
+>>>>>>> theirs
     if let Some(path) = hidden {
         let protection = files.protection(&path).map(protection);
         let (exists, is_hidden, size_bytes) = (false, true, None);

@@ -188,6 +188,14 @@ mod tests {
             ".builds/alpine.yml",
             "appveyor.yml",
             "azure-pipelines.yaml",
+        ] {
+            assert_eq!(check(path), Some(Protection::Code), "{path}");
+        }
+    }
+
+    #[test]
+    fn configuration_by_which_tools_run_code_where_they_start_is_found() {
+        for path in [
             ".vimrc",
             "sub/_vimrc",
             "_exrc",

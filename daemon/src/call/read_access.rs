@@ -128,16 +128,12 @@ impl ReadAccess {
         }
     }
 
-    /// What keeps a path out of sight, with its real name, as [`Effects::hides`].
+    /// What keeps a path out of sight, with its real name, as [`Effects::hides_path`].
     pub(super) fn hides(&self, path: &RelPath) -> Option<(RelPath, Decision)> {
         if self.lists_all() {
             return None;
         }
-        let found = self.workspace().files.resolve(path);
-        let real = found.map_or_else(|_| path.clone(), |found| found.path);
-        let names = FileNames { real: &real, asked: path };
-        let decision = self.effects.hides((&self.policy, &self.tool), names)?;
-        Some((real, decision))
+        self.effects.hides_path((&self.policy, &self.tool), path)
     }
 
     /// Whether a name may be shown in a listing. A protected one may: its content is not shown.

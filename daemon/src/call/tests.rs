@@ -216,6 +216,49 @@ async fn a_call_is_on_record_before_one_that_is_made_in_its_behalf() {
 }
 
 #[tokio::test]
+async fn an_error_does_not_say_whether_what_is_denied_is_there() {
+    let deny = "[[rule]]\neffects = [\"read\"]\npaths = [\"deny*.rs\", \"secrets/**\"]\ndecision = \"deny\"\n";
+    let site = TestDaemon::new(&[deny]);
+    let root = std::path::Path::new(&site.roots[0]);
+    for directory in ["lib", "secrets"] {
+        std::fs::create_dir(root.join(directory)).unwrap();
+    }
+    for file in ["deny1.rs", "secrets/there", "free.rs"] {
+        std::fs::write(root.join(file), "text\n").unwrap();
+    }
+    for (link, target) in
+        [("lib/d1", "../secrets/there"), ("lib/d2", "../secrets/not"), ("lib/e", "../not")]
+    {
+        std::os::unix::fs::symlink(target, root.join(link)).unwrap();
+    }
+    let reason = async |tool: &str, arguments: Value| {
+        let call = site.call(tool, arguments);
+        let ended = Arc::clone(&site.daemon).start(call, Events::default()).await;
+        ended
+            .map(|ended| ended.result.err().map(|error| error.code.as_str().to_owned()))
+            .map_err(|error| error.reason())
+    };
+    for path in ["deny1.rs/x", "deny2.rs/x", "lib/d1", "lib/d2", "lib/d1/x", "lib/d2/x"] {
+        for (tool, arguments) in [
+            ("read_file", json!({ "path": path })),
+            ("list_directory", json!({ "path": path })),
+            ("create_file", json!({ "path": path, "content": "" })),
+            ("delete_file", json!({ "path": path })),
+            ("grep_search", json!({ "pattern": "x", "path": path })),
+            ("find_code_location", json!({ "search": "x", "path": path })),
+            ("lint_check", json!({ "path": path })),
+        ] {
+            let ended = reason(tool, arguments).await;
+            assert_eq!(ended, Err(Reason::DeniedByPolicy), "{tool} {path}");
+        }
+    }
+    for path in ["not.rs/x", "lib/e", "free.rs/x"] {
+        let ended = reason("read_file", json!({ "path": path })).await;
+        assert_ne!(ended, Err(Reason::DeniedByPolicy), "{path}");
+    }
+}
+
+#[tokio::test]
 async fn work_of_a_call_that_panics_is_a_defect() {
     let site = TestDaemon::new(&[""]);
     let broken = site.scope("read_file").heavy(|| -> u8 { panic!("a defect") }).await;

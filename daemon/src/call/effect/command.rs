@@ -43,6 +43,7 @@ pub(in crate::call) use self::serving::{PermittedServer, PriorDecisions, ServerR
 use super::{Effects, FileNames, ToolFacts, ask::Ask, decide::ChangeFacts};
 use crate::call::record;
 use crate::call::stop::EffectStop;
+use crate::names_on_way::names_on_way;
 use moss_dispatch::command::{AskedCommand, CommandQuestion};
 use moss_policy::{CommandGrants, CommandPart, Decision, Policy, Verdict, strictest};
 
@@ -179,13 +180,20 @@ impl Effects {
     ) -> Result<PlannedCommand, EffectStop> {
         let CommandRequest { command, directory, is_background, has_terminal } = request;
         let (workspace, asked) = (Arc::clone(&self.scope.workspace), directory.clone());
-        let find = move || workspace.files.resolve(&asked);
-        let found = self.scope.blocking(find).await?;
+        let find = move || {
+            let found = workspace.files.resolve(&asked);
+            let is_there = found.as_ref().is_ok_and(|found| found.kind.is_some());
+            (found, if is_there { Vec::new() } else { names_on_way(&workspace.files, &asked) })
+        };
+        let (found, on_way) = self.scope.blocking(find).await?;
         let real = found.as_ref().map_or(&directory, |found| &found.path);
         let policy = self.scope.workspace.policy.load_full();
         let names = FileNames { real, asked: &directory };
-        if let Some(decision) = self.hides((&policy, &self.tool()), names) {
-            return Err(self.deny_read(real, &decision).await);
+        for names in on_way.iter().map(|name| FileNames { real: name, asked: name }).chain([names])
+        {
+            if let Some(decision) = self.hides((&policy, &self.tool()), names) {
+                return Err(self.deny_read(names.real, &decision).await);
+            }
         }
         let resolved = found.map_err(ToolError::from)?;
         match resolved.kind {

@@ -3,9 +3,10 @@
 
 use std::sync::Arc;
 
-use moss_sdk::ErrorCode;
+use moss_policy::Decision;
 use moss_sdk::context::ProposalOutcome;
 use moss_sdk::edit::ChangeSet;
+use moss_sdk::{ErrorCode, RelPath};
 use moss_workspace::Error;
 
 use super::{Effects, LintsOfChange};
@@ -23,15 +24,19 @@ impl Effects {
     ) -> Result<ProposalOutcome, EffectStop> {
         self.take_turn(&changes).await;
         let workspace = Arc::clone(&self.scope.workspace);
-        let cancel = self.scope.cancel.clone();
+        let (cancel, effects) = (self.scope.cancel.clone(), Arc::clone(self));
         let plan = move || {
             let cancelled = || cancel.is_cancelled();
-            workspace.files.plan_over(&changes, &*workspace.editors, &cancelled)
+            let planned = workspace.files.plan_over(&changes, &*workspace.editors, &cancelled);
+            planned.map_err(|error| (effects.hidden_of(&changes), error))
         };
         let settled = match self.scope.blocking(plan).await? {
             Ok(plan) => self.settle(plan, lints).await,
-            Err(stale @ Error::Changed { .. }) => return Ok(ProposalOutcome::Stale(stale.into())),
-            Err(error) => Err(error.into()),
+            Err((Some((path, decision)), _)) => Err(self.deny_read(&path, &decision).await),
+            Err((None, stale @ Error::Changed { .. })) => {
+                return Ok(ProposalOutcome::Stale(stale.into()));
+            }
+            Err((None, error)) => Err(error.into()),
         };
         // Who was asked about one effect is not made to look at another.
         let is_in_turn = self.lock().turn.is_some();
@@ -44,6 +49,12 @@ impl Effects {
                 settled.map(ProposalOutcome::Applied)
             }
         }
+    }
+
+    /// The first of the files that is out of the caller's sight: why its change cannot be planned says what is there.
+    fn hidden_of(&self, changes: &ChangeSet) -> Option<(RelPath, Decision)> {
+        let (policy, tool) = (self.scope.workspace.policy.load(), self.tool());
+        changes.changes.iter().find_map(|change| self.hides_path((&policy, &tool), &change.path))
     }
 
     /// Waits until no other call changes the first of the files. Who changes several may still meet

@@ -7,6 +7,7 @@ use super::ask::Ask;
 use super::{Effects, FileNames, ToolFacts};
 use crate::call::record;
 use crate::call::stop::EffectStop;
+use crate::names_on_way::names_on_way;
 use moss_policy::{Action, Decision, Policy, Verdict};
 
 // === impl Effects ===
@@ -50,6 +51,27 @@ impl Effects {
         }
         let decision = self.decide_one_read((policy, tool), names);
         (decision.verdict == Verdict::Deny).then_some(decision)
+    }
+
+    /// As [`Effects::hides`], of a path, with the name that is hidden: where the path leads to nothing, none that its error
+    /// depends on may be. Looks at the disk.
+    pub(in crate::call) fn hides_path(
+        &self,
+        rules: (&Policy, &ToolFacts),
+        path: &RelPath,
+    ) -> Option<(RelPath, Decision)> {
+        let files = &self.scope.workspace.files;
+        let found = files.resolve(path).ok();
+        let is_there = found.as_ref().is_some_and(|found| found.kind.is_some());
+        let real = found.map_or_else(|| path.clone(), |found| found.path);
+        if let Some(decision) = self.hides(rules, FileNames { real: &real, asked: path }) {
+            return Some((real, decision));
+        }
+        let on_way = if is_there { Vec::new() } else { names_on_way(files, path) };
+        on_way.into_iter().find_map(|name| {
+            let decision = self.hides(rules, FileNames { real: &name, asked: &name })?;
+            Some((name, decision))
+        })
     }
 
     /// Records a read that the policy denies and makes its error.
