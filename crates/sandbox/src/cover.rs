@@ -172,8 +172,10 @@ impl Cover {
     /// the first is not to read.
     fn protect(&mut self, seen: &Seen<'_>, command: &SandboxedCommand, masks: &[PlannedMount]) {
         self.repositories = repository::all(&command.files);
-        for dot_git in &self.repositories.clone() {
-            let access = repository::read(dot_git, &command.files.workspace);
+        let read = |dot_git: &PathBuf| repository::read(dot_git, &command.files.workspace);
+        let all: Vec<_> = self.repositories.iter().map(read).collect();
+        let own = all.iter().filter_map(|access| access.own.clone()).collect();
+        for access in all.into_iter().map(|access| access.without(&own)) {
             let is_loose = access.protected.iter().all(|path| seen.loose.has(path));
             for directory in access.writable.iter().filter(|_| !is_loose) {
                 self.pinned.extend(seen.above(directory));

@@ -29,6 +29,8 @@ pub(crate) struct GitAccess {
     pub(crate) protected: Vec<PathBuf>,
     /// The same, of other worktrees: git there replaces it all the time.
     pub(crate) of_others: Vec<PathBuf>,
+    /// The directory that git keeps for this work tree alone, where it is known to be the one that belongs to it.
+    pub(crate) own: Option<PathBuf>,
 }
 
 /// The `.git`s of a command: that of its workspace first, then those that it names, which commands may have made.
@@ -51,6 +53,7 @@ pub(crate) fn read(dot_git: &Path, workspace: &Path) -> GitAccess {
     let mut access = GitAccess::default();
     if dot_git.is_dir() {
         access.add_common(dot_git);
+        access.own = Some(dot_git.to_owned());
         return access;
     }
     access.protected.push(dot_git.to_owned());
@@ -78,8 +81,12 @@ pub(crate) fn read(dot_git: &Path, workspace: &Path) -> GitAccess {
             access.of_others.extend(OF_MAIN.iter().map(|name| common.join(name)));
             let others = worktrees(&common);
             access.of_others.extend(others.into_iter().filter(|other| *other != directory));
+            access.own = leads_back.then_some(directory);
         }
-        None if is_repository(&directory) => access.add_common(&directory),
+        None if is_repository(&directory) => {
+            access.add_common(&directory);
+            access.own = Some(directory);
+        }
         _ => access.readable.push(directory),
     }
     access
@@ -155,6 +162,13 @@ fn children(directory: &Path) -> Vec<PathBuf> {
 // === impl GitAccess ===
 
 impl GitAccess {
+    /// Leaves out what belongs to work trees that a command may write as well: `own` are the directories of these.
+    pub(crate) fn without(mut self, own: &BTreeSet<PathBuf>) -> Self {
+        let is_own = |path: &Path| own.contains(path);
+        self.of_others.retain(|path| !is_own(path) && !path.parent().is_some_and(is_own));
+        self
+    }
+
     /// A directory with objects and references, and what lies in it of worktrees and submodules.
     fn add_common(&mut self, directory: &Path) {
         self.writable.push(directory.to_owned());

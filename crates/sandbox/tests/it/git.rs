@@ -8,7 +8,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use moss_sandbox::{ProcessExit, Profile, SandboxedCommand, Tier};
 
-use crate::harness::{FULL, Place, Ran, WAYS, Way, eventually, run, start};
+use crate::harness::{FULL, Place, Ran, WAYS, Way, eventually, run, start, write};
 
 /// Who commits, without a setting of the person's.
 pub(crate) const AUTHOR: &[(&str, &str)] = &[
@@ -98,6 +98,59 @@ async fn a_worktree_commits_and_leaves_the_main_one_alone() {
         assert!(!common.join("worktrees/tree/config.worktree").exists(), "{way}");
         git(&place.root, &["status"]);
         git(&tree, &["status"]);
+    }
+}
+
+/// Adds linked worktrees inside a workspace, and returns a command in it that knows of them.
+fn with_inner_trees(root: &Path, text: &str) -> SandboxedCommand {
+    for name in ["f", "g"] {
+        git(root, &["worktree", "add", "-q", &format!(".worktrees/{name}"), "-b", name]);
+    }
+    let mut command = SandboxedCommand::shell(root, format!("set -e\n{text}"));
+    let repositories = [".git", ".worktrees/f/.git", ".worktrees/g/.git"];
+    command.files.repositories = repositories.map(|path| root.join(path)).to_vec();
+    let author = AUTHOR.iter().map(|(name, value)| ((*name).into(), (*value).into()));
+    command.environment.set.extend(author);
+    command.environment.set.push(("GIT_CONFIG_GLOBAL".into(), "/dev/null".into()));
+    command
+}
+
+#[tokio::test]
+async fn worktrees_of_one_workspace_all_commit() {
+    let text = "
+        for tree in . .worktrees/f .worktrees/g; do
+            (cd $tree; echo two >> file; git add file; git commit -q -m \"in $tree\"
+            git switch -q -c topic-$(basename $(pwd)); git log --format=%s -1)
+        done";
+    let expected = "in .\nin .worktrees/f\nin .worktrees/g\n";
+    for way in WAYS {
+        let place = repository();
+        let ran = run(way, with_inner_trees(&place.root, text)).await;
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), (expected, ""), "{way}");
+        assert_eq!(ran.end.restored, [""; 0].map(PathBuf::from), "{way}");
+
+        // The workspace is a linked worktree itself, beside another one: these two are not its own.
+        let place = repository();
+        let beside = |name: &str| place.root.with_file_name(name);
+        for name in ["tree", "other"] {
+            git(&place.root, &["worktree", "add", "-q", beside(name).to_str().unwrap()]);
+        }
+        let ran = run(way, with_inner_trees(&beside("tree"), text)).await;
+        assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), (expected, ""), "{way}");
+        let heads = ["HEAD", "worktrees/other/HEAD", "worktrees/f/gitdir", "worktrees/tree/gitdir"];
+        let heads = heads.map(|path| place.root.join(".git").join(path));
+        let before = heads.each_ref().map(|path| fs::read(path).unwrap());
+        let text = heads.each_ref().map(|path| format!("echo evil > {}", path.display()));
+        let mut command = SandboxedCommand::shell(beside("tree"), text.join("\n"));
+        // A file that claims to be the other worktree does not make that one the workspace's.
+        let forged = beside("tree").join("forged/.git");
+        let other = place.root.join(".git/worktrees/other");
+        write(&forged, &format!("gitdir: {}\n", other.display()));
+        let inner =
+            ["f", "g"].map(|name| beside("tree").join(".worktrees").join(name).join(".git"));
+        command.files.repositories = inner.into_iter().chain([forged]).collect();
+        run(way, command).await;
+        assert_eq!(heads.each_ref().map(|path| fs::read(path).unwrap()), before, "{way}");
     }
 }
 
