@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::command::{NetworkMode, Profile};
+use crate::hindered;
 use crate::tier::Tier;
 use crate::worker::ProcessExit;
 
@@ -30,6 +31,16 @@ const LEFT_ALONE: &str = "it adds, commits, stashes and replaces nothing of them
 const STILL_MARKED: &str = "their skip-worktree bits could not be cleared, most likely as `index.lock` lies beside the \
                             index. moss tries again before the next command; a person removes that file where no git \
                             runs";
+/// What it means that a command could not change what is protected.
+const INCOMPLETE: &str = "what the command did is incomplete, whatever its exit status, since commands may not write, \
+                          replace or remove what is protected: do not commit all changes (`commit -a`, `add -A`) before \
+                          `git status` shows only those that you mean";
+/// What helps with such a file.
+const BY_RULE: &str = "A person does that, or adds a rule with its `paths`, `protected = true` and `decision = \"allow\"` \
+                       to the policy";
+/// What helps with one of git's own.
+const BY_PERSON: &str =
+    "What git keeps for itself (`config`, `hooks` …) only a person changes or removes";
 /// So many of them are named.
 const NAMED_MAX: usize = 5;
 /// What to do where a temporary directory holds too much.
@@ -153,6 +164,8 @@ pub struct SandboxFacts {
     pub sockets: Vec<PathBuf>,
     /// Protected paths that could only be compared afterwards.
     pub compared_afterwards: Vec<PathBuf>,
+    /// Protected paths, however they are kept from it: see [`SandboxFacts::why_incomplete`].
+    pub protected: Vec<PathBuf>,
     /// Masked paths that it could read all the same.
     pub unmasked: Vec<PathBuf>,
     /// Masked files that git tracks, and takes for changed: see [`SandboxFacts::why_changed_for_git`].
@@ -191,6 +204,18 @@ impl SandboxFacts {
         let why = if is_named { format!("; {LEFT_ALONE}") } else { String::new() };
         let shown = shown(&self.left_alone)?;
         Some(format!("git left files alone that commands may not read: {shown}{why}"))
+    }
+
+    /// Why what a command did is incomplete, where it wrote that it could not change a protected file.
+    pub fn why_incomplete(&self, written: [&str; 2]) -> Option<String> {
+        let found = Vec::from_iter(hindered::named(&self.protected, written));
+        let shown = shown(&found)?;
+        let (of_git, others): (Vec<_>, Vec<_>) =
+            found.into_iter().partition(|path| hindered::is_of_git(path));
+        let by_rule = (!others.is_empty()).then_some(BY_RULE);
+        let by_person = (!of_git.is_empty()).then_some(BY_PERSON);
+        let ways: Vec<_> = by_rule.into_iter().chain(by_person).collect();
+        Some(format!("{INCOMPLETE}: {shown}. {}", ways.join(". ")))
     }
 
     /// What people and models are to know of it with every result.

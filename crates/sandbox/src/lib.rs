@@ -34,6 +34,7 @@ mod git_index;
 mod git_names;
 #[cfg(target_os = "linux")]
 mod groups;
+mod hindered;
 mod identity;
 mod index_file;
 mod input;

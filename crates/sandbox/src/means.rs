@@ -229,6 +229,7 @@ impl Means {
             environment_granted: environment.granted,
             sockets: command.files.sockets.clone(),
             compared_afterwards: plan.compared.clone(),
+            protected: plan.ranked,
             unmasked,
             tracked_masks: plan.tracked.noticed,
             left_alone: plan.tracked.left_alone,

@@ -449,6 +449,44 @@ async fn hooks_and_settings_cannot_be_changed() {
 }
 
 #[tokio::test]
+async fn what_git_leaves_undone_for_the_sake_of_a_protected_file_is_said() {
+    let (by_rule, by_person) = ("adds a rule", "only a person");
+    for (way, (text, path, help)) in FULL.iter().flat_map(|&way| {
+        [
+            ("git switch -q topic", ".github/workflows/ci.yml", by_rule),
+            ("cd sub; git merge -q topic", ".github/workflows/ci.yml", by_rule),
+            ("git config a.b c", ".git/config", by_person),
+            ("git remote add origin . 2>&1", ".git/config", by_person),
+            ("rm -rf cl", "cl/.git/config", by_person),
+            ("git worktree remove --force tree", "tree/.git", by_person),
+        ]
+        .map(|case| (way, case))
+    }) {
+        let place = repository();
+        let file = place.write(".github/workflows/ci.yml", "one\n");
+        place.write("sub/file", "one\n");
+        git(&place.root, &["add", "."]);
+        git(&place.root, &["commit", "-q", "-m", "second"]);
+        git(&place.root, &["switch", "-q", "-c", "topic"]);
+        place.write(".github/workflows/ci.yml", "two\n");
+        git(&place.root, &["commit", "-q", "-a", "-m", "third"]);
+        git(&place.root, &["switch", "-q", "main"]);
+        git(&place.root, &["worktree", "add", "-q", "tree", "-b", "tree"]);
+        git(&place.root, &["clone", "-q", ".", "cl"]);
+        let mut command = place.shell(text);
+        command.files.protected = vec![file];
+        command.files.repositories = vec![place.root.join("cl/.git"), place.root.join("tree/.git")];
+        let ran = run(way, command).await;
+        let said = ran.end.facts.why_incomplete([&ran.stdout, &ran.stderr]);
+        let said = said.unwrap_or_else(|| panic!("{way}, {text}: {}{}", ran.stdout, ran.stderr));
+        let path = place.root.join(path);
+        assert!(said.contains(path.to_str().unwrap()) && said.contains(help), "{text}: {said}");
+        let written = ["fine", "error: file: Device or resource busy"];
+        assert_eq!(ran.end.facts.why_incomplete(written), None, "{way}, {text}");
+    }
+}
+
+#[tokio::test]
 async fn a_pointer_to_a_repository_that_does_not_point_back_opens_nothing() {
     for way in WAYS {
         let (theirs, place) = (repository(), Place::new());

@@ -59,7 +59,8 @@ pub(super) fn report(
     let written = [stdout.as_str(), stderr.as_str()];
     let facts = &end.facts;
     let of_git = [facts.why_changed_for_git(written), facts.what_git_left(written)];
-    let whys = [why_unreached(facts, written)].into_iter().chain(of_git);
+    let whys = [why_unreached(facts, written), facts.why_incomplete(written)];
+    let whys = whys.into_iter().chain(of_git);
     let whys = whys.chain([end.what_git_still_leaves()]).flatten();
     let left = |left: &moss_sandbox::LeftProcess| LeftRunning {
         pid: left.pid,
@@ -244,6 +245,7 @@ mod tests {
             environment_granted: Vec::new(),
             sockets: Vec::new(),
             compared_afterwards: Vec::new(),
+            protected: Vec::new(),
             unmasked: Vec::new(),
             tracked_masks: Vec::new(),
             left_alone: Vec::new(),
