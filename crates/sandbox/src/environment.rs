@@ -83,6 +83,12 @@ const SET_OFFLINE: &[(&str, &str)] = &[
     // From pnpm 11 on that does not read the names of npm.
     ("pnpm_config_fetch_retries", "0"),
 ];
+/// What git reads beside its settings: the cleaning up that it begins in the background behind a commit would be killed
+/// with the command, and leave locks that keep others from it.
+const GIT_SETTINGS: [(&str, &str); 2] = [("gc.auto", "0"), ("maintenance.auto", "false")];
+/// How many settings git finds in its environment, and how the variables of each begin.
+const GIT_SETTINGS_COUNT: &str = "GIT_CONFIG_COUNT";
+const GIT_SETTING: [&str; 2] = ["GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"];
 /// Where programs are looked up when nobody says.
 pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -165,13 +171,31 @@ fn is_read_alike(name: &OsStr, value: &OsStr) -> bool {
 /// Names of variables that commands have from outside or from moss; `PREFIX_*` stands for all that start so.
 pub fn environment_names() -> impl Iterator<Item = &'static str> {
     let set = SET.iter().chain(SET_OFFLINE).map(|(name, _)| *name);
-    ALLOWED.iter().copied().chain(set)
+    let of_git = ["GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*"];
+    ALLOWED.iter().copied().chain(set).chain(of_git)
 }
 
 fn matches(pattern: &str, name: &OsStr) -> bool {
     match pattern.strip_suffix('*') {
         Some(start) => name.as_encoded_bytes().starts_with(start.as_bytes()),
         None => name == pattern,
+    }
+}
+
+// === impl SelectedEnvironment ===
+
+impl SelectedEnvironment {
+    /// Adds to the settings that git finds in its environment. A number of them that git refuses stays as it is.
+    pub(crate) fn add_git_settings(&mut self) {
+        let count = self.variables.get(OsStr::new(GIT_SETTINGS_COUNT));
+        let known = count.map_or(Some(0), |count| count.to_str()?.parse::<u16>().ok());
+        let Some(known) = known.map(usize::from) else { return };
+        for (place, (name, value)) in (known..).zip(GIT_SETTINGS) {
+            let [key_of, value_of] = GIT_SETTING.map(|start| format!("{start}{place}").into());
+            self.variables.extend([(key_of, name.into()), (value_of, value.into())]);
+        }
+        let count = (known + GIT_SETTINGS.len()).to_string();
+        self.variables.insert(GIT_SETTINGS_COUNT.into(), count.into());
     }
 }
 
@@ -252,6 +276,42 @@ mod tests {
         assert_eq!(environment.variables[OsStr::new("API_KEY")], "secret");
         assert!(!environment.removed.iter().any(|name| name == "API_KEY"));
         assert_eq!(environment.granted, ["API_KEY"]);
+    }
+
+    #[test]
+    fn settings_that_git_is_given_stand_behind_those_of_the_person() {
+        let settings = |own: &[(&str, &str)]| {
+            let from = own.iter().map(|(name, value)| (name.into(), value.into())).collect();
+            let granted = vec!["GIT_CONFIG_*".to_owned()];
+            let environment = CommandEnvironment { from, granted, set: Vec::new() };
+            let mut selected = select(&environment, NetworkMode::Off);
+            selected.add_git_settings();
+            let found = selected.variables.into_iter();
+            let found =
+                found.map(|(name, value)| format!("{}={}", name.display(), value.display()));
+            found.filter(|line| line.starts_with("GIT_CONFIG")).collect::<Vec<_>>()
+        };
+        let given = |first| {
+            let lines = [
+                format!("GIT_CONFIG_COUNT={}", first + 2),
+                format!("GIT_CONFIG_KEY_{first}=gc.auto"),
+                format!("GIT_CONFIG_KEY_{}=maintenance.auto", first + 1),
+                format!("GIT_CONFIG_VALUE_{first}=0"),
+                format!("GIT_CONFIG_VALUE_{}=false", first + 1),
+            ];
+            lines.to_vec()
+        };
+        assert_eq!(settings(&[]), given(0));
+        let own = [
+            ("GIT_CONFIG_COUNT", "1"),
+            ("GIT_CONFIG_KEY_0", "user.name"),
+            ("GIT_CONFIG_VALUE_0", "A"),
+        ];
+        let mut both = given(1);
+        both.extend(["GIT_CONFIG_KEY_0=user.name".into(), "GIT_CONFIG_VALUE_0=A".into()]);
+        both.sort();
+        assert_eq!(settings(&own), both);
+        assert_eq!(settings(&[("GIT_CONFIG_COUNT", "many")]), ["GIT_CONFIG_COUNT=many"]);
     }
 
     #[test]

@@ -196,6 +196,7 @@ impl Means {
         let KeeperStart { launch, temporary, private, unmasked, layer, identities } =
             self.keeper_start(command, &mut plan, has_rules, ends)?;
         environment.variables.extend(plan.tracked.variables(temporary));
+        environment.add_git_settings();
         plan.compare_loose(command);
         let (snapshot, missing) = self.snapshot(command, &plan)?;
         let limits = command.limits;

@@ -72,6 +72,29 @@ async fn commits_stashes_switches_and_rebases_work() {
 }
 
 #[tokio::test]
+async fn a_commit_begins_nothing_in_the_background_that_would_be_killed() {
+    for way in WAYS {
+        let place = repository();
+        for number in 0..400 {
+            place.write(&format!("many/{number}"), &number.to_string());
+        }
+        git(&place.root, &["-c", "gc.auto=0", "add", "."]);
+        git(&place.root, &["config", "gc.auto", "10"]);
+        let ran = works(way, &place.root, "git commit -q -m many; git count-objects -v").await;
+        assert!(ran.stdout.contains("\npacks: 0\n"), "{way}: {}", ran.stdout);
+        assert_eq!(ran.end.left_running, [], "{way}");
+        let objects = place.root.join(".git/objects");
+        let packs = fs::read_dir(objects.join("pack")).unwrap().count();
+        assert_eq!(packs, 0, "{way}: something was begun");
+        for left in [place.root.join(".git/gc.pid"), objects.join("maintenance.lock")] {
+            assert!(!left.exists(), "{way}: {}", left.display());
+        }
+        // What is meant to run does.
+        works(way, &place.root, "git gc -q; test -e .git/objects/pack/*.pack").await;
+    }
+}
+
+#[tokio::test]
 async fn a_worktree_commits_and_leaves_the_main_one_alone() {
     for way in WAYS {
         let place = repository();
