@@ -291,15 +291,11 @@ fn find(
     let resolved = files.resolve(&asked);
     let real = resolved.as_ref().ok().map(|found| &found.path);
     let hides = |name: &&RelPath| is_hidden((policy, subject), name);
-<<<<<<< ours
-    let hidden = [Some(&asked), real].into_iter().flatten().find(hides).cloned();
-=======
     let on_way = match &resolved {
         Ok(found) if found.kind.is_some() => Vec::new(),
-        _ => names_on_way(files, &path),
+        _ => names_on_way(files, &asked),
     };
-    let hidden = [Some(&path), real].into_iter().flatten().chain(&on_way).find(hides).cloned();
->>>>>>> theirs
+    let hidden = [Some(&asked), real].into_iter().flatten().chain(&on_way).find(hides).cloned();
     if let Some(path) = hidden {
         let protection = files.protection(&path).map(protection);
         let (exists, is_hidden, size_bytes) = (false, true, None);

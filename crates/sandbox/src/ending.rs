@@ -136,6 +136,8 @@ pub enum CommandLimit {
     TemporaryFiles(u64),
     /// What can be typed where it asks: nothing, on a terminal that it made for itself.
     Input,
+    /// Time in which none of its processes runs, as each has stopped.
+    Standstill,
 }
 
 /// A process that a command left running.
@@ -288,6 +290,7 @@ impl CommandLimit {
             Self::TemporaryBytes(most) => (5, most),
             Self::TemporaryFiles(most) => (6, most),
             Self::Input => (7, 0),
+            Self::Standstill => (8, 0),
         }
     }
 
@@ -300,6 +303,7 @@ impl CommandLimit {
             5 => Self::TemporaryBytes(most),
             6 => Self::TemporaryFiles(most),
             7 => Self::Input,
+            8 => Self::Standstill,
             _ => return None,
         })
     }
@@ -323,6 +327,9 @@ impl fmt::Display for CommandLimit {
             Self::TemporaryFiles(most) => {
                 write!(f, "its temporary directory (TMPDIR) had more than {most} files; {THERE}")
             }
+            Self::Standstill => f.write_str(
+                "all of its processes were stopped (SIGSTOP), and none was left to continue them",
+            ),
         }
     }
 }

@@ -15,6 +15,7 @@ mod group;
 mod memory;
 mod restrict;
 mod socket;
+mod standstill;
 mod temporary;
 mod tree;
 
@@ -33,6 +34,7 @@ use self::group::KeptGroup;
 use self::restrict::Restrictions;
 pub(crate) use self::restrict::{NEWEST, drop_rights, opened_for_rule};
 pub(crate) use self::socket::{control, read_message, send};
+use self::standstill::Standstill;
 use self::temporary::TemporaryFiles;
 use self::tree::ProcessTree;
 use crate::ending::{CommandLimit, CoverChange, Disturbance, LEFT_RUNNING_MAX};
@@ -67,6 +69,7 @@ struct CommandKeeper {
     temporary: Option<TemporaryFiles>,
     disturbance: Option<Disturbance>,
     counted: Instant,
+    standstill: Standstill,
 }
 
 /// Whether the keeper has any child.
@@ -225,12 +228,10 @@ impl CommandKeeper {
             limit: None,
             group,
             covers,
-            temporary: order
-                .temporary
-                .clone()
-                .map(|directory| TemporaryFiles::new(directory, order.memory_bytes_max)),
+            temporary: TemporaryFiles::of(order),
             disturbance: None,
             counted: Instant::now(),
+            standstill: Standstill::default(),
         }
     }
 
@@ -323,6 +324,7 @@ impl CommandKeeper {
         // A command that nothing keeps in can leave its group.
         let reached = self.group.as_ref().and_then(KeptGroup::reached).or(counted);
         let reached = reached.or_else(|| self.temporary.as_mut()?.limit_reached(self.tree));
+        let reached = reached.or(self.standstill.limit_reached(self.tree, self.leader)?);
         if reached.is_some() {
             self.limit = self.limit.or(reached);
             self.kill()?;

@@ -12,6 +12,7 @@ use rustix::fs::FileType;
 
 use super::tree::{ProcessTree, TreeProcess};
 use crate::ending::CommandLimit;
+use crate::order::KeeperOrder;
 use crate::reached::{BLOCK_BYTES, ReachedDirectory, ReachedName};
 
 /// How much of the disk there is for each file: as in memory on the tier `full`.
@@ -79,8 +80,14 @@ struct FoundFiles {
 // === impl TemporaryFiles ===
 
 impl TemporaryFiles {
+    /// Looks at the directory of a command, where it has one on the disk.
+    pub(super) fn of(order: &KeeperOrder) -> Option<Self> {
+        let directory = order.temporary.clone();
+        directory.map(|directory| Self::new(directory, order.memory_bytes_max))
+    }
+
     /// Looks at a directory that may hold so much.
-    pub(super) fn new(root: PathBuf, bytes_max: u64) -> Self {
+    fn new(root: PathBuf, bytes_max: u64) -> Self {
         Self {
             root,
             bytes_max,

@@ -28,6 +28,8 @@ pub(super) struct TreeProcess {
     parent: i32,
     /// One of its threads that runs. Once the first one has ended, `/proc` shows what the process has there alone.
     thread: i32,
+    /// Whether a signal has stopped it.
+    is_stopped: bool,
     /// All of its memory, that of files among it.
     pub(super) resident_bytes: u64,
 }
@@ -76,6 +78,13 @@ impl ProcessTree {
         }
         self.signal(Signal::TERM)?;
         Ok(Some(CommandLimit::Input))
+    }
+
+    /// Whether a process has been stopped by a signal, and with it all others: none is there to continue them.
+    pub(super) fn stands_still(self, leader: Pid) -> io::Result<bool> {
+        let is_stopped = |one: TreeProcess| one.is_stopped;
+        let leader = TreeProcess::read(leader.as_raw_nonzero().get());
+        Ok(leader.is_some_and(is_stopped) && self.processes()?.into_iter().all(is_stopped))
     }
 
     /// Sends a signal to all.
@@ -162,12 +171,14 @@ impl TreeProcess {
     pub(super) fn read(pid: i32) -> Option<Self> {
         let fields = fields(&format!("/proc/{pid}/stat"))?;
         let parent = fields.get(PARENT)?.parse().ok()?;
+        let is_stopped = fields.get(STATE).is_some_and(|state| state == "T");
         let thread = if has_ended(&fields) { other_thread(pid)? } else { pid };
         let pages = fs::read_to_string(format!("/proc/{pid}/task/{thread}/statm"));
         let pages = pages.unwrap_or_default();
         let resident: u64 =
             pages.split(' ').nth(1).and_then(|number| number.parse().ok()).unwrap_or(0);
-        Some(Self { pid, parent, thread, resident_bytes: resident * system::page_bytes() })
+        let resident_bytes = resident * system::page_bytes();
+        Some(Self { pid, parent, thread, is_stopped, resident_bytes })
     }
 
     /// Reads a file of `/proc` with what the process has.
@@ -193,7 +204,13 @@ mod tests {
 
     #[test]
     fn descendants_are_found_in_any_order() {
-        let process = |pid, parent| TreeProcess { pid, parent, thread: pid, resident_bytes: 0 };
+        let process = |pid, parent| TreeProcess {
+            pid,
+            parent,
+            thread: pid,
+            is_stopped: false,
+            resident_bytes: 0,
+        };
         let all = vec![process(9, 8), process(8, 5), process(5, 1), process(7, 2)];
         let found: Vec<_> = descendants(5, all).iter().map(|one| one.pid).collect();
         assert_eq!(found, [9, 8, 5]);

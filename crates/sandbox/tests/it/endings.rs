@@ -3,7 +3,7 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use moss_sandbox::{EndCause, ProcessExit, SandboxError, SandboxedCommand, Tier};
+use moss_sandbox::{CommandLimit, EndCause, ProcessExit, SandboxError, SandboxedCommand, Tier};
 
 use tokio::sync::mpsc;
 
@@ -37,6 +37,20 @@ const LEFTOVERS: &[(&str, &str)] = &[
     ),
     ("a chain of parents", "sh -c 'sh -c \"sleep MARKER & exec sleep MARKER\" &' ; echo ok"),
 ];
+
+#[tokio::test]
+async fn a_command_that_stops_itself_ends_where_nobody_continues_it() {
+    for way in WAYS {
+        let place = Place::new();
+        let mut command = place.shell("sh -c 'kill -STOP $$' & kill -STOP $$; echo never");
+        command.limits.timeout = Some(Duration::from_secs(60));
+        let ran = run(way, command).await;
+        let limit = EndCause::Limit(CommandLimit::Standstill);
+        assert_eq!((ran.end.cause, ran.stdout.as_str()), (limit, ""), "{way}: {:?}", ran.end);
+        let ran = run(way, place.shell("(sleep 3; kill -CONT $$) & kill -STOP $$; echo on")).await;
+        assert_eq!((ran.end.cause, ran.stdout.as_str()), (EndCause::Ended, "on\n"), "{way}");
+    }
+}
 
 #[tokio::test]
 async fn a_call_ends_with_its_leader_and_nothing_is_left_alive() {
