@@ -3,8 +3,22 @@
 
 /// Directories of the system, or links in their stead.
 pub(crate) const SYSTEM: &[&str] = &[
-    "/bin", "/etc", "/gnu", "/lib", "/lib32", "/lib64", "/libx32", "/nix", "/opt", "/sbin",
-    "/snap", "/sys", "/usr",
+    "/bin",
+    "/etc",
+    "/gnu",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/libx32",
+    "/nix",
+    "/opt",
+    "/sbin",
+    "/snap",
+    "/usr",
+    // Of the kernel's what toolchains ask for. The rest shows the devices of the machine, such as its network cards.
+    "/sys/devices/system",
+    "/sys/fs/cgroup",
+    "/sys/kernel/mm",
 ];
 /// What of `/run` programs look for.
 pub(crate) const SYSTEM_RUN: &[&str] = &["/run/current-system", "/run/opengl-driver"];

@@ -30,6 +30,19 @@ async fn profiles_differ_in_what_they_write() {
 }
 
 #[tokio::test]
+async fn of_the_machine_processors_are_seen_and_no_devices() {
+    assert!(fs::exists("/sys/class/net/lo").unwrap(), "there is nothing to hide");
+    for way in FULL {
+        let place = Place::new();
+        let script = "cat /sys/devices/system/cpu/online && test -d /sys/fs/cgroup && echo cgroup
+                      ls -d /sys/class/net/* /sys/devices/virtual/net/* /sys/devices/pci*";
+        let ran = run(way, place.shell(script)).await;
+        let online = fs::read_to_string("/sys/devices/system/cpu/online").unwrap();
+        assert_eq!(ran.stdout, format!("{online}cgroup\n"), "{way}: {}", ran.stderr);
+    }
+}
+
+#[tokio::test]
 async fn on_the_landlock_tier_danger_full_says_what_it_reaches() {
     let place = Place::new();
     let mut command = place.shell("cat .env");
