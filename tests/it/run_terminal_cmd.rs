@@ -75,6 +75,33 @@ async fn a_command_that_may_write_asks_with_every_part_of_it() {
     assert!(found["notes"].to_string().contains("cannot be undone"), "{found}");
 }
 
+#[tokio::test]
+async fn packages_are_removed_whatever_they_ship_but_for_repositories_and_what_a_rule_denies() {
+    let site = Site::new();
+    site.user_policy(
+        "version = 1\n[[rule]]\npaths = [\"vendor/kept/**\"]\neffects = [\"write\"]\ndecision = \"deny\"\n",
+    );
+    for path in [
+        "node_modules/concat-map/.travis.yml",
+        "node_modules/a/.github/workflows/ci.yml",
+        "node_modules/a/.vscode/settings.json",
+        ".venv/lib/python3/site-packages/b/.gitlab-ci.yml",
+        "vendor/c/.gitmodules",
+        "vendor/kept/.travis.yml",
+        "target/package/d/.cargo/config.toml",
+    ] {
+        site.write(path, "shipped\n");
+    }
+    let daemon = site.serve();
+    let (client, approver) = (daemon.caller().await, daemon.approver().await);
+    let text = "rm -rf node_modules .venv vendor/c target; rm -rf vendor/kept; ls -A";
+    let mut events = client.stream(waiting("run_terminal_cmd", command(text))).await.unwrap();
+    approver.approve(&events.question().await).await.unwrap();
+    let found = output(&events.end().await.unwrap());
+    assert_eq!(found["stdout"], "vendor\n", "{found}");
+    assert!(site.has("vendor/kept/.travis.yml"), "{found}");
+}
+
 /// Bash may read such a text otherwise than moss: what only reads in it is no harmless part then.
 #[tokio::test]
 async fn beside_a_write_what_only_reads_asks_in_a_text_that_is_not_plain() {

@@ -23,6 +23,9 @@ const READING_TOOLS: [&str; 4] = [SEARCHING_TOOL, "codebase_search", "read_file"
 const COMMAND_TOOL: &str = "run_terminal_cmd";
 /// What package managers write at every installation, as they do a directory of packages.
 const WRITTEN_BY_INSTALLS: [&str; 3] = [".pnp.cjs", ".pnp.js", ".pnp.loader.mjs"];
+/// Directories of packages: what their authors named so nobody runs there.
+pub(crate) const PACKAGES: [&str; 6] =
+    ["node_modules", "site-packages", "target", "vendor", "venv", ".venv"];
 
 /// A question about a file that nobody has decided before.
 fn by_rules<'a>(
@@ -129,13 +132,23 @@ pub(super) fn protected_kind(
     let write = verdict_on(Action::Modify);
     let is_installed = || {
         let name = path.file_name();
-        named == Some(Protection::Code)
+        let is_code = named == Some(Protection::Code);
+        let is_written = is_code
             && name.is_some_and(|name| WRITTEN_BY_INSTALLS.contains(&name))
-            && path.parent().is_some_and(|above| moss_workspace::protection(&above).is_none())
+            && path.parent().is_some_and(|above| moss_workspace::protection(&above).is_none());
+        is_written || (is_code || name == Some(".gitmodules")) && is_shipped(path)
     };
     let asks = named.is_some() && write != Verdict::Allow && !is_installed();
     let is_protected = write == Verdict::Deny || asks;
     is_protected.then_some(ProtectedKind::Protected)
+}
+
+/// Whether a path lies in a directory of packages that is not protected itself.
+fn is_shipped(path: &RelPath) -> bool {
+    let above = std::iter::successors(path.parent(), RelPath::parent);
+    let mut packages =
+        above.filter(|above| above.file_name().is_some_and(|name| PACKAGES.contains(&name)));
+    packages.any(|above| moss_workspace::protection(&above).is_none())
 }
 
 /// The path by which a file is decided about: its own, or what is left of it without what no path of moss's has,
@@ -181,6 +194,27 @@ mod tests {
             assert_eq!(kind(path, Verdict::Deny), protected, "{path}");
         }
         for path in [".yarnrc.yml", ".yarn/releases/yarn.cjs", ".husky/.pnp.cjs", ".git/.pnp.cjs"] {
+            assert_eq!(kind(path, Verdict::Ask), protected, "{path}");
+        }
+        // What packages ship hinders nobody who installs or removes them.
+        for path in [
+            "node_modules/concat-map/.travis.yml",
+            "app/node_modules/a/.github/workflows",
+            ".venv/lib/python3/site-packages/a/.vscode/settings.json",
+            "vendor/github.com/a/b/.gitmodules",
+        ] {
+            assert_eq!(kind(path, Verdict::Ask), None, "{path}");
+            assert_eq!(kind(path, Verdict::Deny), protected, "{path}");
+        }
+        for path in [
+            "node_modules/a/.git",
+            "vendor/a/.git/config",
+            "vendor/a/.hg/hgrc",
+            "node_modules.old/.travis.yml",
+            ".husky/node_modules/a",
+            ".claude/vendor/.travis.yml",
+            ".gitmodules",
+        ] {
             assert_eq!(kind(path, Verdict::Ask), protected, "{path}");
         }
     }

@@ -14,15 +14,13 @@ use moss_workspace::{Protection, Workspace};
 
 use super::kinds::FileKinds;
 use crate::call::effect::Effects;
-use crate::call::effect::by_rules::{CommandRules, decidable};
+use crate::call::effect::by_rules::{CommandRules, PACKAGES, decidable};
 use crate::state::WorkspaceState;
 
 /// Most entries of a workspace among which protected ones are looked for.
 pub(super) const ENTRIES_MAX: usize = 1_000_000;
 /// Most of them after a command, which may have made as many as it wanted.
 const ENTRIES_AFTER_MAX: usize = 10_000_000;
-/// Directories of packages: what their authors named so nobody runs there.
-const PACKAGES: [&str; 6] = ["node_modules", "site-packages", "target", "vendor", "venv", ".venv"];
 
 /// What was made and may not be there.
 #[derive(Debug, Default)]
