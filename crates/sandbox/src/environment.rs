@@ -185,8 +185,14 @@ fn matches(pattern: &str, name: &OsStr) -> bool {
 // === impl SelectedEnvironment ===
 
 impl SelectedEnvironment {
+    /// Adds variables of moss's own, and to the settings that git finds there.
+    pub(crate) fn add(&mut self, variables: Vec<(OsString, OsString)>) {
+        self.variables.extend(variables);
+        self.add_git_settings();
+    }
+
     /// Adds to the settings that git finds in its environment. A number of them that git refuses stays as it is.
-    pub(crate) fn add_git_settings(&mut self) {
+    fn add_git_settings(&mut self) {
         let count = self.variables.get(OsStr::new(GIT_SETTINGS_COUNT));
         let known = count.map_or(Some(0), |count| count.to_str()?.parse::<u16>().ok());
         let Some(known) = known.map(usize::from) else { return };
@@ -285,7 +291,7 @@ mod tests {
             let granted = vec!["GIT_CONFIG_*".to_owned()];
             let environment = CommandEnvironment { from, granted, set: Vec::new() };
             let mut selected = select(&environment, NetworkMode::Off);
-            selected.add_git_settings();
+            selected.add(Vec::new());
             let found = selected.variables.into_iter();
             let found =
                 found.map(|(name, value)| format!("{}={}", name.display(), value.display()));

@@ -195,8 +195,7 @@ impl Means {
         let has_rules = is_kept_in && self.has_landlock;
         let KeeperStart { launch, temporary, private, unmasked, layer, identities } =
             self.keeper_start(command, &mut plan, has_rules, ends)?;
-        environment.variables.extend(plan.tracked.variables(temporary));
-        environment.add_git_settings();
+        environment.add(plan.tracked.variables(temporary));
         plan.compare_loose(command);
         let (snapshot, missing) = self.snapshot(command, &plan)?;
         let limits = command.limits;
@@ -236,8 +235,7 @@ impl Means {
             left_alone: plan.tracked.left_alone,
         };
         if self.launcher.is_some() {
-            order.covers = plan.covers;
-            order.covers.missing.retain(|path| missing.contains(path));
+            order.covers = plan.covers.where_missing(&missing);
             snapshot.watch(order.covers.missing.iter().cloned());
         }
         Ok(Preparation {

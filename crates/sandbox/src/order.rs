@@ -1,5 +1,6 @@
 //! What a command's keeper is asked to do, and what it reports: see `keeper.rs`.
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -127,6 +128,16 @@ fn encode_descriptor(number: Option<u32>) -> u64 {
 
 fn decode_descriptor(number: u64) -> io::Result<Option<u32>> {
     number.checked_sub(1).map(|number| u32::try_from(number).map_err(|_| invalid())).transpose()
+}
+
+// === impl CoverOrder ===
+
+impl CoverOrder {
+    /// The same, of what may not come into being only what is missing.
+    pub(crate) fn where_missing(mut self, missing: &HashSet<PathBuf>) -> Self {
+        self.missing.retain(|path| missing.contains(path));
+        self
+    }
 }
 
 // === impl KeeperOrder ===
