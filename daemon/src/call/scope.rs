@@ -86,7 +86,7 @@ impl CallScope {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Broken> {
-        let worker = self.daemon.workers.acquire_again().await;
+        let worker = self.daemon.workers.acquire(Some(&self.call.caller)).await;
         let work = move || {
             let value = work();
             drop(worker);
@@ -104,7 +104,7 @@ impl CallScope {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Broken> {
-        let permit = Arc::clone(&self.daemon.cpu_permits).acquire_owned().await;
+        let permit = self.daemon.cpu_permits.acquire(Some(&self.call.caller)).await;
         self.blocking(move || {
             let done = work();
             drop(permit);
