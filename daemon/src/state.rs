@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use arc_swap::ArcSwap;
 use jiff::Timestamp;
-use tokio::sync::{OnceCell, Semaphore, watch};
+use tokio::sync::{OnceCell, watch};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -24,6 +24,7 @@ use crate::setup::{self, Setup};
 use crate::traces::Traces;
 use moss_config::Config;
 use moss_dispatch::budget::Budgets;
+use moss_dispatch::places::RolePlaces;
 use moss_dispatch::{Role, UnknownTool, UnknownWorkspace, Unready};
 use moss_plugins::{Environment, PluginState, PluginStatus};
 use moss_sandbox::{LauncherKind, Sandbox, SandboxOptions, Tier};
@@ -56,9 +57,9 @@ pub struct Daemon {
     /// Replies that wait to be read.
     pub replies: Budgets,
     /// Slots for blocking work of calls.
-    pub workers: Permits,
+    pub workers: RolePlaces,
     /// Long work of the daemon itself: holding large values to schemas.
-    pub cpu_permits: Arc<Semaphore>,
+    pub cpu_permits: RolePlaces,
     /// Commands in the background.
     pub jobs: Arc<Jobs>,
     /// Language servers that run, and what became of others.
@@ -168,8 +169,8 @@ impl Daemon {
             calls_held: Budgets::default(),
             encoding: Budgets::default(),
             replies: Budgets::default(),
-            workers: Permits::new(config.calls.running_max, 0),
-            cpu_permits: Arc::new(Semaphore::new(cpu_permits_max())),
+            workers: RolePlaces::new(config.calls.running_max),
+            cpu_permits: RolePlaces::new(cpu_permits_max()),
             jobs: Arc::default(),
             language_servers: ServerPool::default(),
             metrics: Metrics::default(),

@@ -21,6 +21,8 @@ pub mod error;
 #[cfg(feature = "guest")]
 pub mod guest;
 pub mod hash;
+#[cfg(feature = "host")]
+mod pace;
 pub mod path;
 pub mod schema;
 pub mod spec;

@@ -4,6 +4,7 @@ use std::any::Any;
 use std::ops::ControlFlow;
 
 use crate::file::{TextPattern, VisitedText};
+use crate::pace::ScanPace;
 use crate::path::RelPath;
 
 /// What a scanner found in one text, for the visitor that made the scanner: it has lost its type.
@@ -46,6 +47,13 @@ pub trait TextScanner: Send {
     /// come in any order, and some whose findings nobody gathers.
     fn scan(&mut self, file: VisitedText<'_>) -> Option<TextFinding>;
 
+    /// As [`TextScanner::scan`], in steps: where the pace is stopped it ends, whatever it returns. What takes long of a
+    /// text does so.
+    fn scan_paced(&mut self, file: VisitedText<'_>, pace: &ScanPace<'_>) -> Option<TextFinding> {
+        let _ = pace;
+        self.scan(file)
+    }
+
     /// Begins to look at a text that is so large that it is rather not held in memory whole. None where
     /// it has to be.
     fn parts(&mut self) -> Option<Box<dyn PartScanner + '_>> {
@@ -57,6 +65,12 @@ pub trait TextScanner: Send {
 pub trait PartScanner {
     /// Looks at the next part.
     fn scan(&mut self, part: &str) -> PartVerdict;
+
+    /// As [`PartScanner::scan`], in steps, as [`TextScanner::scan_paced`].
+    fn scan_paced(&mut self, part: &str, pace: &ScanPace<'_>) -> PartVerdict {
+        let _ = pace;
+        self.scan(part)
+    }
 
     /// Returns what [`TextScanner::scan`] would for the whole text of a file.
     fn finish(self: Box<Self>, path: &RelPath) -> Option<TextFinding>;

@@ -1,10 +1,10 @@
 //! Work that waits for the disk or takes the processor, on threads for it: the daemon continues
 //! meanwhile.
 
-use std::sync::Arc;
-
 use moss_sdk::{ErrorCode, ToolError};
-use tokio::sync::Semaphore;
+
+use crate::caller::Caller;
+use crate::places::RolePlaces;
 
 /// The work panicked. The log has more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -25,16 +25,17 @@ pub async fn blocking<T: Send + 'static>(
     })
 }
 
-/// As [`blocking`], for work that takes the processor: as much of it at once as there are slots.
+/// As [`blocking`], for work that takes the processor: as much of it at once as the
+/// caller's role, and its token, have places.
 ///
 /// # Errors
 ///
 /// Where it panics: a defect.
 pub async fn heavy<T: Send + 'static>(
-    places: &Arc<Semaphore>,
+    (places, caller): (&RolePlaces, Option<&Caller>),
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Broken> {
-    let place = Arc::clone(places).acquire_owned().await;
+    let place = places.acquire(caller).await;
     blocking(move || {
         let done = work();
         drop(place);

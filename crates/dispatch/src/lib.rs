@@ -23,6 +23,7 @@ pub mod low_priority;
 mod offer;
 pub mod operations;
 pub mod outcome;
+pub mod places;
 mod plugin_change;
 pub mod reason;
 mod refused;

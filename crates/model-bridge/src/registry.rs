@@ -9,7 +9,9 @@ use std::sync::Arc;
 
 use std::collections::BTreeMap;
 
-use moss_schema::{CompiledSchema, Parameters, SHOWN_KEY_CHARS_MAX, SchemaError, Violation, cut};
+use moss_schema::{
+    CompiledSchema, Parameters, SHOWN_KEY_CHARS_MAX, SchemaError, ValueBound, Violation, cut,
+};
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
@@ -52,6 +54,8 @@ pub struct Registry {
 pub struct RegisteredTool {
     definition: ToolDefinition,
     compiled: Arc<CompiledSchema>,
+    /// To which values its schema is not applied.
+    bound: ValueBound,
 }
 
 /// A registry that cannot be made.
@@ -242,7 +246,8 @@ impl RegisteredTool {
 
     /// Makes a tool whose schema is compiled already: `compiled` is that of the definition's parameters.
     pub fn of(definition: ToolDefinition, compiled: Arc<CompiledSchema>) -> Self {
-        Self { definition, compiled }
+        let bound = ValueBound::of(&definition.parameters);
+        Self { definition, compiled, bound }
     }
 
     /// The name that calls it.
@@ -280,13 +285,17 @@ impl RegisteredTool {
         Fitted { arguments, dropped, changes, coerced, violations }
     }
 
-    /// Whether arguments satisfy the schema as they are: nothing is renamed and nothing made to fit.
+    /// Whether arguments satisfy the schema as they are: nothing is renamed and nothing made to fit. What would take
+    /// long to check does not.
     pub fn fits(&self, arguments: &Value) -> bool {
-        self.compiled.fits(arguments)
+        self.bound.allows(arguments) && self.compiled.fits(arguments)
     }
 
     /// Where arguments do not satisfy the schema as they are.
     pub fn violations(&self, arguments: &Value) -> Vec<Violation> {
+        if !self.bound.allows(arguments) {
+            return vec![Violation::too_long(arguments)];
+        }
         let ToolDefinition { parameters: schema, aliases, .. } = &self.definition;
         self.compiled.violations(Parameters { schema, aliases }, arguments, VIOLATIONS_MAX)
     }

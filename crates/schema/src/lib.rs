@@ -8,6 +8,7 @@
 //! It knows values alone: no tool, no file, no connection.
 
 pub mod arguments;
+mod bound;
 mod cost;
 mod parameters;
 mod quoted;
@@ -18,6 +19,7 @@ mod violation;
 
 use self::quoted::quoted;
 
+pub use self::bound::ValueBound;
 pub use self::cost::SchemaCost;
 pub use self::parameters::Parameters;
 pub use self::schema::{CompiledSchema, Schema, SchemaError, ValidationOutcome};

@@ -117,6 +117,12 @@ pub(crate) fn pointer(key: &str) -> String {
 // === impl Violation ===
 
 impl Violation {
+    /// What there is to say of a value that is not held to a schema: it would take too long.
+    pub fn too_long(value: &Value) -> Self {
+        let expected = "fewer or shorter values: these would take long to check".to_owned();
+        Self { pointer: String::new(), expected, got: shown(value), suggestion: None }
+    }
+
     /// Says what is wrong in a line, but not where.
     pub fn message(&self) -> String {
         let mut message = String::new();

@@ -16,6 +16,8 @@ pub struct VisitGate<'a> {
     pub reads: &'a (dyn Fn(&RelPath, &RelPath) -> MayRead + Sync),
     /// Whether files that have other names besides are left out, as what may not be read.
     pub one_name: bool,
+    /// Whether its large texts wait for none of those of others, who must not lock it out.
+    pub is_apart: bool,
     /// What editors have not saved: it stands for the files.
     pub buffers: &'a dyn Buffers,
     /// Whether whoever waits for the walk has gone.

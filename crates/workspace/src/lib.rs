@@ -35,6 +35,7 @@ mod handle;
 mod held;
 mod history;
 mod ignoring;
+mod large_texts;
 mod lines;
 mod listing;
 mod live;

@@ -6,7 +6,6 @@
 #![expect(clippy::disallowed_methods, reason = "a root is named by an ambient path")]
 
 use std::path::{Component, Path};
-use std::sync::Mutex;
 
 use moss_sdk::RelPath;
 use rustix::fs::{Mode, OFlags};
@@ -49,7 +48,7 @@ impl Workspace {
         let mut workspace = Self {
             #[cfg(target_os = "linux")]
             cached: Cached::new(&fd, resolver, options.same_filesystem_only),
-            large_texts: Mutex::default(),
+            large_texts: Default::default(),
             path,
             identity,
             mount,

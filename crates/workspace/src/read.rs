@@ -5,10 +5,10 @@ mod cached;
 
 use std::borrow::Cow;
 use std::os::fd::OwnedFd;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use moss_sdk::RelPath;
-use moss_sdk::context::{ScannedText, TextScanner};
+use moss_sdk::context::{ScanPace, ScannedText, TextScanner};
 use moss_sdk::file::{
     Content, EntryKind, FileBytes, FileDigest, FileLines, FileSnapshot, LineWindow, SkippedTexts,
     Visited, VisitedText,
@@ -18,6 +18,7 @@ use rustix::io::Errno;
 use crate::buffers::Buffers;
 use crate::error::Error;
 use crate::handle::{self, CancelCheck, Patience, Stat};
+use crate::large_texts;
 use crate::lines;
 use crate::options::Bound;
 use crate::plain_text::{self, PlainProblem};
@@ -37,6 +38,7 @@ pub struct OpenedFile<'a> {
     pub(crate) patience: Patience,
     /// Whether somebody still waits for what is read.
     stop: CancelCheck<'a>,
+    is_apart: bool,
     /// What an editor holds of it and has not saved.
     pub(crate) unsaved: Option<Arc<str>>,
 }
@@ -75,8 +77,8 @@ impl Workspace {
         let (place, fd, stat) = self.open_file(path)?;
         let (path, real) = (path.clone(), place.path);
         let patience = Patience::Wait;
-        let (stop, unsaved) = (CancelCheck::NEVER, None);
-        Ok(OpenedFile { workspace: self, path, real, fd, stat, patience, stop, unsaved })
+        let (stop, is_apart, unsaved) = (CancelCheck::NEVER, false, None);
+        Ok(OpenedFile { workspace: self, path, real, fd, stat, patience, stop, is_apart, unsaved })
     }
 
     /// See the Linux version: other systems cannot read without waiting.
@@ -153,8 +155,8 @@ impl<'a> OpenedFile<'a> {
         fd: OwnedFd,
         stat: Stat,
     ) -> Self {
-        let (patience, stop) = (Patience::AtOnce, CancelCheck::NEVER);
-        Self { workspace, path, real, fd, stat, patience, stop, unsaved: None }
+        let (patience, stop, is_apart) = (Patience::AtOnce, CancelCheck::NEVER, false);
+        Self { workspace, path, real, fd, stat, patience, stop, is_apart, unsaved: None }
     }
 
     /// Returns its real path, after all links.
@@ -195,6 +197,13 @@ impl<'a> OpenedFile<'a> {
         self
     }
 
+    /// Lets a scan of a large text wait for none of those of others, as [`VisitGate::is_apart`](crate::VisitGate).
+    #[must_use]
+    pub fn apart(mut self, is_apart: bool) -> Self {
+        self.is_apart = is_apart;
+        self
+    }
+
     /// Takes what an editor has not saved of it for its content, where there is such a text.
     #[must_use]
     pub fn over(mut self, buffers: &(impl Buffers + ?Sized)) -> Self {
@@ -232,25 +241,31 @@ impl<'a> OpenedFile<'a> {
     ///
     /// `Cancelled`, also where it would have to be waited for and nobody does.
     pub fn scan_text(&self, scanner: &mut dyn TextScanner) -> Result<ScannedText, Error> {
+        let pace = ScanPace::new(self.stop.0);
         let mut scan = |text: &str| {
-            let finding = scanner.scan(VisitedText { path: &self.path, text });
-            (finding, Visited { files: 1, ..Visited::default() })
+            let finding = scanner.scan_paced(VisitedText { path: &self.path, text }, &pace);
+            let visited = Visited { files: 1, ..Visited::default() };
+            if pace.is_stopped() { Err(Error::Cancelled) } else { Ok((finding, visited)) }
         };
         if let Some(text) = &self.unsaved {
-            return Ok(scan(text));
+            return scan(text);
         }
         if self.patience != Patience::Wait {
             return Err(Error::Cancelled);
         }
         let (opened, mut buffer) = ((&self.fd, self.stat.size_bytes), Vec::new());
         let is_large = opened.1 > plain_text::LARGE_BYTES;
-        let _alone = is_large
-            .then(|| self.workspace.large_texts.lock().unwrap_or_else(PoisonError::into_inner));
+        let cancelled = self.stop.0;
+        let turns = (&self.workspace.large_texts, self.is_apart);
+        let _alone = match is_large {
+            true => Some(large_texts::turn(turns, cancelled).ok_or(Error::Cancelled)?),
+            false => None,
+        };
         let bytes_max = self.workspace.limits().search_bytes_max;
-        let filled = plain_text::fill(&mut buffer, opened, bytes_max, &|| (self.stop.0)());
+        let filled = plain_text::fill(&mut buffer, opened, bytes_max, cancelled);
         let mut skipped = SkippedTexts::default();
         match filled.and_then(|size| plain_text::decoded(&buffer[..size])) {
-            Ok(text) => return Ok(scan(&text)),
+            Ok(text) => return scan(&text),
             Err(PlainProblem::Cancelled) => return Err(Error::Cancelled),
             Err(PlainProblem::Binary) => skipped.binary = 1,
             Err(PlainProblem::TooLarge) => skipped.too_large = 1,

@@ -2,7 +2,6 @@
 
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use moss_sdk::RelPath;
 
@@ -11,6 +10,7 @@ use crate::aliases::Aliases;
 use crate::cached::Cached;
 use crate::error::Error;
 use crate::handle::Identity;
+use crate::large_texts::LargeTextTurns;
 use crate::mount::Mount;
 use crate::options::{FileLimits, Resolver, WorkspaceOptions};
 use crate::secrets::Secrets;
@@ -33,8 +33,7 @@ pub struct Workspace {
     pub(crate) secrets: Secrets,
     #[cfg(target_os = "linux")]
     pub(crate) cached: Cached,
-    /// Held while the text of a large file is in memory for a search.
-    pub(crate) large_texts: Mutex<()>,
+    pub(crate) large_texts: LargeTextTurns,
 }
 
 /// Names a root directory as text that no other root has: its path, or where that is not UTF-8 its `file` URI, which

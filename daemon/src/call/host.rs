@@ -228,6 +228,7 @@ impl Files for CallHost {
                     lists: &|path| reader.lists(path),
                     reads: &|real, asked| reader.reads(real, asked),
                     one_name: false,
+                    is_apart: reader.is_apart(),
                     buffers: &*workspace.editors,
                     cancelled: &|| reader.is_cancelled(),
                     name: name.as_ref(),

@@ -9,6 +9,7 @@ use moss_workspace::{GateKey, MayRead, OpenedFile, Protection};
 use super::CallScope;
 use super::effect::{Effects, FileNames, ToolFacts};
 use crate::state::{Daemon, WorkspaceState};
+use moss_dispatch::Role;
 use moss_policy::{Decision, Policy, Verdict};
 
 /// What decides about the reads of one call; owned, so that it can go to a blocking thread.
@@ -61,6 +62,11 @@ impl ReadAccess {
 
     pub(super) fn is_cancelled(&self) -> bool {
         self.scope.cancel.is_cancelled()
+    }
+
+    /// Whether it must not wait for large texts that callers search.
+    pub(super) fn is_apart(&self) -> bool {
+        self.scope.call.caller.role() == Role::Approver
     }
 
     pub(super) fn decide(&self, names: FileNames<'_>) -> Decision {
@@ -118,7 +124,7 @@ impl ReadAccess {
                 ));
             }
         };
-        let opened = opened.unless(cancelled);
+        let opened = opened.unless(cancelled).apart(self.is_apart());
         let real = opened.real();
         let decision = self.decide_open(path, &opened);
         match decision.verdict {

@@ -120,7 +120,7 @@ impl CallScope {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Broken> {
-        let worker = self.daemon.workers.acquire_again().await;
+        let worker = self.daemon.workers.acquire(Some(&self.call.caller)).await;
         let work = move || {
             let value = work();
             drop(worker);
@@ -138,7 +138,7 @@ impl CallScope {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Broken> {
-        let permit = Arc::clone(&self.daemon.cpu_permits).acquire_owned().await;
+        let permit = self.daemon.cpu_permits.acquire(Some(&self.call.caller)).await;
         self.blocking(move || {
             let done = work();
             drop(permit);

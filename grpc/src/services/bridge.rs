@@ -61,6 +61,7 @@ impl BridgeRpc {
         &self,
         request: Request<Streaming<v1::ParseRequest>>,
     ) -> Result<Response<Responses<v1::ParseResponse>>, Status> {
+        let caller = caller(request.extensions());
         let mut told = request.into_inner();
         let first = exchange::first(&mut told).await?;
         let Some(parse_request::Message::Start(start)) = first.and_then(|first| first.message)
@@ -69,8 +70,11 @@ impl BridgeRpc {
         };
         let options = options(&start)?;
         let chosen = start.tools.unwrap_or_default();
-        let tools = tools::of(&self.0, chosen, SchemaForm::Strict, Language::En).await?;
-        let (answers, stream) = ResponseSender::new(&self.0);
+        let tools = {
+            let asker = (&*self.0, caller.as_ref());
+            tools::of(asker, chosen, SchemaForm::Strict, Language::En).await?
+        };
+        let (answers, stream) = ResponseSender::new(&self.0, caller);
         let reading = ParseExchange::new(answers, Arc::new(tools.registry), options);
         self.0.tasks.spawn(exchange::run(reading, told));
         Ok(Response::new(Box::pin(stream)))
@@ -81,6 +85,7 @@ impl BridgeRpc {
         request: Request<Streaming<v1::EncodeRequest>>,
     ) -> Result<Response<Responses<v1::EncodeResponse>>, Status> {
         let share = self.encoding_share(request.extensions());
+        let caller = caller(request.extensions());
         let mut told = request.into_inner();
         let first = exchange::first(&mut told).await?;
         let Some(encode_request::Message::Start(start)) = first.and_then(|first| first.message)
@@ -88,7 +93,7 @@ impl BridgeRpc {
             return Err(exchange::no_start("something else came"));
         };
         let writer = WireWriter::new(start)?;
-        let (answers, stream) = ResponseSender::new(&self.0);
+        let (answers, stream) = ResponseSender::new(&self.0, caller);
         let writing = EncodeExchange::new(answers, writer, share)?;
         self.0.tasks.spawn(exchange::run(writing, told));
         Ok(Response::new(Box::pin(stream)))
@@ -98,6 +103,8 @@ impl BridgeRpc {
         &self,
         request: Request<v1::RenderPromptRequest>,
     ) -> Result<Response<v1::RenderPromptResponse>, Status> {
+        let caller = caller(request.extensions());
+        let asker = (&*self.0, caller.as_ref());
         let request = request.into_inner();
         let language = from_proto::language(request.language)?;
         let form = form(request.form)?;
@@ -105,7 +112,7 @@ impl BridgeRpc {
         let choice = choice(request.choice)?;
         from_proto::bounded("model", &request.model, from_proto::NAME_BYTES_MAX)?;
         let chosen = request.tools.unwrap_or_default();
-        let tools = tools::of(&self.0, chosen, SchemaForm::Published, language).await?;
+        let tools = tools::of(asker, chosen, SchemaForm::Published, language).await?;
         tools::whole("tools.tools_json", &tools.registry)?;
         if let ToolChoice::Tool(name) = &choice
             && tools.registry.tool(name).is_none()
@@ -115,7 +122,7 @@ impl BridgeRpc {
         let (parallel, omits_own) = (!request.single_call, request.omit_user_prompt);
         let daemon = Arc::clone(&self.0);
         let registry = tools.registry;
-        let text = heavy(&self.0.cpu_permits, move || {
+        let text = heavy((&self.0.cpu_permits, caller.as_ref()), move || {
             let own = match omits_own {
                 true => String::new(),
                 false => user_prompt::read(&daemon.setup.dirs)?.unwrap_or_default(),
@@ -141,10 +148,12 @@ impl BridgeRpc {
         &self,
         request: Request<v1::NormalizeRequest>,
     ) -> Result<Response<v1::NormalizeResponse>, Status> {
+        let caller = caller(request.extensions());
         let v1::NormalizeRequest { api, body_json, remembered_tools_json } = request.into_inner();
         let api = requests::api("api", api)?;
-        let remembered = tools::remembered(&self.0, remembered_tools_json).await?;
-        let read = heavy(&self.0.cpu_permits, move || {
+        let remembered =
+            tools::remembered((&self.0, caller.as_ref()), remembered_tools_json).await?;
+        let read = heavy((&self.0.cpu_permits, caller.as_ref()), move || {
             requests::read(api, &body_json, &remembered).map_or_else(
                 |error| Outcome::Refused(requests::refused(api, error)),
                 Outcome::Normalized,
@@ -170,6 +179,11 @@ impl BridgeRpc {
         let of_connection = extensions.get::<Peer>().map(Peer::encoding).unwrap_or_default();
         BudgetShare::new([(of_connection, connection_bytes_max), own, of_all])
     }
+}
+
+/// Who asks, where that is known.
+fn caller(extensions: &Extensions) -> Option<Caller> {
+    extensions.get::<Caller>().cloned()
 }
 
 /// Makes the status of a response that has more bytes than one may have.

@@ -1,12 +1,11 @@
 //! Searching the text of one file after the other on one thread, whole or part by part.
 
-use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use grep_searcher::{Searcher, Sink};
+use grep_searcher::Searcher;
 use moss_sdk::RelPath;
-use moss_sdk::context::{PartScanner, PartVerdict, TextFinding, TextScanner};
+use moss_sdk::context::{PartScanner, PartVerdict, ScanPace, TextFinding, TextScanner};
 use moss_sdk::file::VisitedText;
 
 use super::found::{FileHits, LOOKED_FOR_MAX, MatchCounter, Show};
@@ -29,20 +28,6 @@ struct CountedParts<'a> {
     total: u64,
 }
 
-/// Searches a text, by the quickest way that there is.
-fn search(
-    pattern: &Pattern,
-    searcher: &mut Searcher,
-    text: &str,
-    sink: impl Sink<Error = io::Error>,
-) {
-    let searched = match pattern.by_required(text) {
-        Some(matcher) => searcher.search_slice(matcher, text.as_bytes(), sink),
-        None => searcher.search_slice(&pattern.matcher, text.as_bytes(), sink),
-    };
-    searched.expect("a text in memory can be searched");
-}
-
 // === impl HitFinder ===
 
 impl HitFinder {
@@ -58,24 +43,31 @@ impl HitFinder {
     }
 
     /// Counts the matches of a text, up to so many.
-    fn count(&mut self, text: &str, max: u64) -> u64 {
-        if let Some(matcher) = self.pattern.by_required(text) {
-            return matcher.count_lines(text.as_bytes(), max);
-        }
-        let mut counter = MatchCounter::up_to(max);
-        search(&self.pattern, &mut self.counting, text, &mut counter);
-        counter.found
+    fn count(&mut self, text: &str, pace: &ScanPace<'_>, max: u64) -> u64 {
+        let matcher = self.pattern.in_lines(text, pace);
+        matcher.count_lines(text.as_bytes(), max).unwrap_or_else(|| {
+            let mut counter = MatchCounter::up_to(max);
+            let searched = self.counting.search_slice(matcher, text.as_bytes(), &mut counter);
+            searched.expect("a text in memory can be searched");
+            counter.found
+        })
     }
 }
 
 impl TextScanner for HitFinder {
     fn scan(&mut self, file: VisitedText<'_>) -> Option<TextFinding> {
+        self.scan_paced(file, &ScanPace::free())
+    }
+
+    fn scan_paced(&mut self, file: VisitedText<'_>, pace: &ScanPace<'_>) -> Option<TextFinding> {
         let found = if self.is_full() {
-            FileHits::counted(file.path, self.count(file.text, LOOKED_FOR_MAX))
+            FileHits::counted(file.path, self.count(file.text, pace, LOOKED_FOR_MAX))
         } else {
             let how = (&self.pattern.matcher, self.pattern.spans_lines);
             let mut show = Show::new(file.path, how, self.page);
-            search(&self.pattern, &mut self.showing, file.text, &mut show);
+            let matcher = self.pattern.in_lines(file.text, pace);
+            let searched = self.showing.search_slice(matcher, file.text.as_bytes(), &mut show);
+            searched.expect("a text in memory can be searched");
             show.into_found()
         };
         if found.total == 0 { None } else { Some(Box::new(found)) }
@@ -94,11 +86,15 @@ impl TextScanner for HitFinder {
 
 impl PartScanner for CountedParts<'_> {
     fn scan(&mut self, part: &str) -> PartVerdict {
+        self.scan_paced(part, &ScanPace::free())
+    }
+
+    fn scan_paced(&mut self, part: &str, pace: &ScanPace<'_>) -> PartVerdict {
         if !self.finder.is_full() {
-            let has_match = self.finder.count(part, 1) > 0;
+            let has_match = self.finder.count(part, pace, 1) > 0;
             return if has_match { PartVerdict::WantsWhole } else { PartVerdict::More };
         }
-        self.total += self.finder.count(part, LOOKED_FOR_MAX - self.total);
+        self.total += self.finder.count(part, pace, LOOKED_FOR_MAX - self.total);
         if self.total < LOOKED_FOR_MAX { PartVerdict::More } else { PartVerdict::Settled }
     }
 

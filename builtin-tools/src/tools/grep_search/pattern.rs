@@ -4,12 +4,13 @@
 use grep_matcher::LineTerminator;
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
+use moss_sdk::context::ScanPace;
 use moss_sdk::file::TextPattern;
 use moss_sdk::{ErrorCode, ToolError};
 use regex_syntax::ast;
 use regex_syntax::hir::{Hir, Look};
 
-use super::required::{ByRequired, RequiredText};
+use super::required::{LineMatcher, RequiredText};
 
 /// Longest pattern, in bytes.
 const PATTERN_BYTES_MAX: usize = 4_096;
@@ -102,10 +103,10 @@ impl Pattern {
         })
     }
 
-    /// Returns what finds its lines in a text by what they have to hold; none where that cannot be said.
-    pub(super) fn by_required(&self, text: &str) -> Option<ByRequired<'_>> {
-        let required = self.required.as_ref().filter(|required| required.fits(text))?;
-        Some(ByRequired { matcher: &self.matcher, required })
+    /// Returns what finds its lines in a text, by the quickest way that there is.
+    pub(super) fn in_lines<'a>(&'a self, text: &str, pace: &'a ScanPace<'_>) -> LineMatcher<'a> {
+        let required = self.required.as_ref().filter(|required| required.fits(text));
+        LineMatcher { matcher: &self.matcher, is_anchored: self.is_anchored, required, pace }
     }
 
     /// Makes what searches texts for it: with lines of context, or, where there are none, only to count.

@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoCaptures, NoError};
 use grep_regex::RegexMatcher;
+use moss_sdk::context::ScanPace;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// Shorter texts are in too many lines.
@@ -15,6 +16,8 @@ const BYTES_MIN: usize = 3;
 const BLOCK: usize = 64;
 /// Bytes of a word of the processor, and bits of a byte.
 const WORD: usize = 8;
+/// What is found counts for at least so many bytes that were looked at.
+const FOUND_BYTES: usize = 256;
 /// Bytes of source code, those that occur most first; letters in either case.
 const COMMON: &[u8] = b" etrnsoiacldup_m,.f(gh)b:;v\"ywx=0/k1>&<-*{}2|'q[]3z4j\t#!8659+7`\\@$%?^~";
 /// What `s` and `k` also match where case does not count, though they are no letters of ASCII.
@@ -31,11 +34,14 @@ pub(super) struct RequiredText {
     strangers: Vec<CaselessNeedle>,
 }
 
-/// A pattern that is searched for by a text that its matches hold.
+/// A pattern that is searched for in the lines of a text: by what its matches hold, where that is known, and in steps.
 #[derive(Clone, Copy)]
-pub(super) struct ByRequired<'a> {
+pub(super) struct LineMatcher<'a> {
     pub(super) matcher: &'a RegexMatcher,
-    pub(super) required: &'a RequiredText,
+    /// Whether it matters where the text starts or ends.
+    pub(super) is_anchored: bool,
+    pub(super) required: Option<&'a RequiredText>,
+    pub(super) pace: &'a ScanPace<'a>,
 }
 
 /// Finds a sequence of bytes, ASCII letters in either case.
@@ -254,12 +260,13 @@ impl CaselessNeedle {
     }
 }
 
-// === impl ByRequired ===
+// === impl LineMatcher ===
 
-impl ByRequired<'_> {
-    /// Counts the lines of a text that match, up to so many, as a search in them does.
-    pub(super) fn count_lines(self, text: &[u8], max: u64) -> u64 {
-        let Self { matcher, required } = self;
+impl LineMatcher<'_> {
+    /// Counts the lines of a text that match, up to so many, as a search in them does; none where it is not known what
+    /// a match holds.
+    pub(super) fn count_lines(self, text: &[u8], max: u64) -> Option<u64> {
+        let required = self.required?;
         let (mut found, mut done) = (0, 0);
         while found < max
             && let Some(at) = required.needle.find(&text[done..])
@@ -271,21 +278,50 @@ impl ByRequired<'_> {
                 let line = &text[start.map_or(done, |start| done + start + 1)..end];
                 // What ends a line is no part of it, as far as the search in lines takes it for that.
                 let line = line.strip_suffix(b"\r\n").unwrap_or(line);
-                matcher.is_match(line).unwrap_or_default()
+                self.is_match(line).unwrap_or_default()
             };
             found += u64::from(is_match);
             done = end;
         }
-        found
+        Some(found)
+    }
+
+    /// Where the step ends that begins here: behind a line.
+    fn step_end(self, text: &[u8], start: usize) -> usize {
+        let Some(step) = text[start..].get(..self.pace.step_bytes()) else { return text.len() };
+        if let Some(last) = memchr::memrchr(b'\n', step) {
+            return start + last + 1;
+        }
+        let rest = start + step.len();
+        memchr::memchr(b'\n', &text[rest..]).map_or(text.len(), |at| rest + at + 1)
+    }
+
+    /// Looks for a line in one step, which ends where the text does.
+    fn find_in_step(self, text: &[u8], start: usize) -> Result<Option<LineMatchKind>, NoError> {
+        use LineMatchKind::{Candidate, Confirmed};
+        if let Some(required) = self.required {
+            let found = required.needle.find(&text[start..]).map(|at| start + at);
+            return Ok(found.map(if required.is_whole { Confirmed } else { Candidate }));
+        }
+        if self.is_anchored {
+            return Ok(self.matcher.shortest_match_at(text, start)?.map(Confirmed));
+        }
+        Ok(self.matcher.find_candidate_line(&text[start..])?.map(|kind| match kind {
+            Confirmed(at) => Confirmed(start + at),
+            Candidate(at) => Candidate(start + at),
+        }))
     }
 }
 
-impl Matcher for ByRequired<'_> {
+impl Matcher for LineMatcher<'_> {
     type Captures = NoCaptures;
     type Error = NoError;
 
     fn find_at(&self, text: &[u8], at: usize) -> Result<Option<Match>, NoError> {
-        self.matcher.find_at(text, at)
+        let found = self.matcher.find_at(text, at)?;
+        let passed = found.map_or(text.len(), |found| found.end()) - at;
+        let continues = self.pace.passed(passed.max(FOUND_BYTES));
+        Ok(found.filter(|_| continues))
     }
 
     fn new_captures(&self) -> Result<NoCaptures, NoError> {
@@ -293,7 +329,8 @@ impl Matcher for ByRequired<'_> {
     }
 
     fn shortest_match_at(&self, text: &[u8], at: usize) -> Result<Option<usize>, NoError> {
-        self.matcher.shortest_match_at(text, at)
+        let continues = self.pace.passed(text.len() - at);
+        if continues { self.matcher.shortest_match_at(text, at) } else { Ok(None) }
     }
 
     fn non_matching_bytes(&self) -> Option<&ByteSet> {
@@ -305,9 +342,24 @@ impl Matcher for ByRequired<'_> {
     }
 
     fn find_candidate_line(&self, text: &[u8]) -> Result<Option<LineMatchKind>, NoError> {
-        let is_whole = self.required.is_whole;
-        let kind = if is_whole { LineMatchKind::Confirmed } else { LineMatchKind::Candidate };
-        Ok(self.required.needle.find(text).map(kind))
+        let mut start = 0;
+        while start < text.len() {
+            let end = self.step_end(text, start);
+            let found = self.find_in_step(&text[..end], start)?;
+            let at = found.map_or(end, |found| {
+                let (LineMatchKind::Candidate(at) | LineMatchKind::Confirmed(at)) = found;
+                at
+            });
+            if !self.pace.passed((at - start).max(FOUND_BYTES)) {
+                return Ok(None);
+            }
+            // What is empty and stands behind the last line of a step is looked for in the next one.
+            if at < end || end == text.len() {
+                return Ok(found);
+            }
+            start = end;
+        }
+        Ok(None)
     }
 }
 
@@ -376,12 +428,34 @@ mod tests {
             Ok(true)
         });
         let mut searcher = pattern.searcher(Some(0));
-        let searched = match pattern.by_required(text).filter(|_| by_required) {
-            Some(matcher) => searcher.search_slice(matcher, text.as_bytes(), sink),
-            None => searcher.search_slice(&pattern.matcher, text.as_bytes(), sink),
+        let pace = ScanPace::free();
+        let searched = match by_required {
+            true => searcher.search_slice(pattern.in_lines(text, &pace), text.as_bytes(), sink),
+            false => searcher.search_slice(&pattern.matcher, text.as_bytes(), sink),
         };
         searched.unwrap();
         lines
+    }
+
+    #[test]
+    fn a_search_that_is_cancelled_ends_within_a_text() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        let text = "a task of some words\n".repeat(100_000);
+        for (pattern, finds_lines) in [("xyz", false), ("[x-z]q", false), ("[a-c] task", true)] {
+            let pattern = Pattern::compile(pattern, false, false).unwrap();
+            let looks = AtomicUsize::new(0);
+            let cancelled = || looks.fetch_add(1, Ordering::Relaxed) == 2;
+            let pace = ScanPace::new(&cancelled);
+            let mut last = 0;
+            let sink = Lossy(|line, _| {
+                last = line;
+                Ok(true)
+            });
+            let matcher = pattern.in_lines(&text, &pace);
+            pattern.searcher(Some(0)).search_slice(matcher, text.as_bytes(), sink).unwrap();
+            assert_eq!((pace.is_stopped(), looks.load(Ordering::Relaxed)), (true, 3));
+            assert!(last < 20_000 && (last > 0) == finds_lines, "{last}");
+        }
     }
 
     #[test]
@@ -399,6 +473,19 @@ mod tests {
 
     proptest! {
         #[test]
+        fn a_search_in_steps_finds_the_same_lines(
+            text in "([a-c\\x{e9} .]{0,60}(\r?\n|\n\n|)){0,40}",
+            at in 0..12_usize,
+        ) {
+            let patterns = [
+                "a[bc]", "^", "$", "^$", r"a*", r"\b", r"\B", "[ab]{2}$", r"\Aa?", r"\z", r"a\z|b", r"c|\s*$",
+            ];
+            // Longer than some steps.
+            let text = text.repeat(8);
+            prop_assert_eq!(lines(patterns[at], &text, true), lines(patterns[at], &text, false));
+        }
+
+        #[test]
         fn a_search_by_what_is_required_finds_the_same_lines(
             text in "([a-cA-Cskſ\u{212a}_ .(]{0,12}(\r?\n|)){0,60}",
             at in 0..8_usize,
@@ -409,10 +496,12 @@ mod tests {
             let found = lines(patterns[at], &text, false);
             prop_assert_eq!(&lines(patterns[at], &text, true), &found);
             let pattern = Pattern::compile(patterns[at], false, false).unwrap();
-            if let Some(matcher) = pattern.by_required(&text) {
+            let pace = ScanPace::free();
+            let matcher = pattern.in_lines(&text, &pace);
+            if matcher.required.is_some() {
                 let counted = [1, 3, u64::MAX].map(|max| matcher.count_lines(text.as_bytes(), max));
                 let total = found.len() as u64;
-                prop_assert_eq!(counted, [total.min(1), total.min(3), total]);
+                prop_assert_eq!(counted, [total.min(1), total.min(3), total].map(Some));
             }
         }
     }

@@ -25,6 +25,7 @@ const GATE: VisitGate<'_> = VisitGate {
     lists: &|_| true,
     reads: &|_, _| MayRead::Yes,
     one_name: false,
+    is_apart: false,
     buffers: &NoBuffers,
     cancelled: &|| false,
     name: None,

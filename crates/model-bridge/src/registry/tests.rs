@@ -194,3 +194,19 @@ fn a_tool_that_cannot_be_read_is_left_out_and_named() {
     let twice = json!([{ "name": "a" }, { "name": "a" }]);
     assert!(matches!(Registry::from_json(&twice.to_string()), Err(RegistryError::Twice(_))));
 }
+
+#[test]
+fn arguments_that_would_take_long_to_check_are_not_held_to_a_pattern() {
+    let body = json!({ "type": "string", "pattern": "^[a-h](?:[a-h ]{1,60}[a-d]){1,12}[k-z]$" });
+    let parameters = json!({ "type": "object", "properties": { "body": body } });
+    let tool = ToolDefinition { name: "write".to_owned(), parameters, ..Default::default() };
+    let registry = Registry::new([tool]).unwrap();
+    let tool = registry.tool("write").unwrap();
+    let arguments = |text: &str| Map::from_iter([("body".to_owned(), text.into())]);
+    assert_eq!(tool.fit(arguments("abcdk")).violations, []);
+    assert!(tool.fit(arguments("x")).violations[0].expected.contains("matches"));
+    let fitted = tool.fit(arguments(&"abc ".repeat(375_000)));
+    let [violation] = fitted.violations.as_slice() else { panic!("{:?}", fitted.violations) };
+    assert!(violation.message().contains("would take long to check"), "{violation}");
+    assert!(violation.message().len() < 300);
+}

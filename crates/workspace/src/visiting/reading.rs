@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 use std::os::fd::OwnedFd;
-use std::sync::PoisonError;
 
 use moss_sdk::RelPath;
-use moss_sdk::context::{PartVerdict, TextFinding, TextScanner};
+use moss_sdk::context::{PartVerdict, ScanPace, TextFinding, TextScanner};
 use moss_sdk::file::VisitedText;
 use rustix::io::Errno;
 
@@ -16,6 +15,7 @@ use super::steps::{SteppedText, runs};
 use crate::file_mark::FileMark;
 use crate::gate::VisitGate;
 use crate::handle::{self, Stat};
+use crate::large_texts;
 use crate::plain_text::{self, PlainProblem};
 use crate::root::Workspace;
 use crate::scan::{ScannedDirectory, ScannedTree};
@@ -30,6 +30,8 @@ pub(super) struct TextReading<'a> {
     gate: VisitGate<'a>,
     tree: &'a ScannedTree,
     scanner: Box<dyn TextScanner>,
+    /// How it looks whether somebody waits for what is scanned.
+    pace: ScanPace<'a>,
     /// The directory that was opened last, by its number.
     held: Option<(u32, Result<OwnedFd, Errno>)>,
     buffer: Vec<u8>,
@@ -48,6 +50,20 @@ pub(super) enum ReadOutcome {
     Cancelled,
 }
 
+/// Has the text of a file of so many bytes looked at.
+fn scan(
+    scanner: &mut dyn TextScanner,
+    (text, size_bytes): (VisitedText<'_>, usize),
+    pace: &ScanPace<'_>,
+) -> ReadOutcome {
+    let finding = scanner.scan_paced(text, pace);
+    if pace.is_stopped() {
+        ReadOutcome::Cancelled
+    } else {
+        ReadOutcome::Scanned(size_bytes as u64, finding)
+    }
+}
+
 // === impl TextReading ===
 
 impl<'a> TextReading<'a> {
@@ -57,7 +73,8 @@ impl<'a> TextReading<'a> {
         tree: &'a ScannedTree,
         scanner: Box<dyn TextScanner>,
     ) -> Self {
-        Self { workspace, gate, tree, scanner, held: None, buffer: Vec::new() }
+        let pace = ScanPace::new(gate.cancelled);
+        Self { workspace, gate, tree, scanner, pace, held: None, buffer: Vec::new() }
     }
 
     /// Reads a file by its number in the scan and has it looked at: where only some of its parts are of interest, those.
@@ -85,8 +102,11 @@ impl<'a> TextReading<'a> {
             {
                 return ReadOutcome::Unreadable;
             }
-            let finding = self.scanner.scan(VisitedText { path, text: &text });
-            return ReadOutcome::Scanned(text.len() as u64, finding);
+            return scan(
+                &mut *self.scanner,
+                (VisitedText { path, text: &text }, text.len()),
+                &self.pace,
+            );
         }
         let next = next.get(SHARING_MIN - 1);
         if next.is_some_and(|next| self.tree.file(next.file).0 == number) {
@@ -112,7 +132,10 @@ impl<'a> TextReading<'a> {
         if opened.1 <= plain_text::LARGE_BYTES {
             return self.scan(opened, path);
         }
-        let _alone = self.workspace.large_texts.lock().unwrap_or_else(PoisonError::into_inner);
+        let turns = (&self.workspace.large_texts, self.gate.is_apart);
+        let Some(_alone) = large_texts::turn(turns, self.gate.cancelled) else {
+            return ReadOutcome::Cancelled;
+        };
         let outcome = self.scan(opened, path);
         // Whoever is next needs the room.
         self.buffer = Vec::new();
@@ -128,8 +151,7 @@ impl<'a> TextReading<'a> {
             .and_then(|size| plain_text::decoded(&self.buffer[..size]).map(|text| (size, text)));
         match text {
             Ok((size, text)) => {
-                let finding = self.scanner.scan(VisitedText { path, text: &text });
-                ReadOutcome::Scanned(size as u64, finding)
+                scan(&mut *self.scanner, (VisitedText { path, text: &text }, size), &self.pace)
             }
             Err(problem) => problem.into(),
         }
@@ -146,11 +168,13 @@ impl<'a> TextReading<'a> {
         let mut parts = TextParts::new(opened, bytes_max, &mut self.buffer);
         let mut verdict = PartVerdict::More;
         loop {
-            if (self.gate.cancelled)() {
+            if self.pace.is_stopped() || (self.gate.cancelled)() {
                 return Some(ReadOutcome::Cancelled);
             }
             match parts.next() {
-                Ok(Some(part)) if verdict == PartVerdict::More => verdict = scanner.scan(part),
+                Ok(Some(part)) if verdict == PartVerdict::More => {
+                    verdict = scanner.scan_paced(part, &self.pace);
+                }
                 // The rest is read all the same: whether the file is a text shows at its end.
                 Ok(Some(_)) => {}
                 Ok(None) => break,
@@ -177,7 +201,7 @@ impl<'a> TextReading<'a> {
         let mut stepped = SteppedText::new(opened, &mut self.buffer);
         let mut read_bytes = 0;
         for at in 0..runs.len() {
-            if (self.gate.cancelled)() {
+            if self.pace.is_stopped() || (self.gate.cancelled)() {
                 return Some(ReadOutcome::Cancelled);
             }
             let lines = match stepped.lines(&runs[at..]) {
@@ -186,12 +210,15 @@ impl<'a> TextReading<'a> {
                 Err(PartsStop::Problem(problem)) => return Some(problem.into()),
             };
             read_bytes += lines.len() as u64;
-            match scanner.scan(lines) {
+            match scanner.scan_paced(lines, &self.pace) {
                 PartVerdict::More => {}
                 PartVerdict::WantsWhole => return None,
                 // That it is a text is known.
                 PartVerdict::Settled => break,
             }
+        }
+        if self.pace.is_stopped() {
+            return Some(ReadOutcome::Cancelled);
         }
         Some(ReadOutcome::Scanned(read_bytes, scanner.finish(path)))
     }

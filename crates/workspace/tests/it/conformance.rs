@@ -148,6 +148,7 @@ impl Files for Host {
             lists: &|_| true,
             reads: &reads,
             one_name: false,
+            is_apart: false,
             buffers: &NoBuffers,
             cancelled: &|| self.is_cancelled(),
             name: None,

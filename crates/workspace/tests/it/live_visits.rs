@@ -25,6 +25,7 @@ const GATE: VisitGate<'_> = VisitGate {
         _ => MayRead::Yes,
     },
     one_name: false,
+    is_apart: false,
     buffers: &NoBuffers,
     cancelled: &|| false,
     name: None,

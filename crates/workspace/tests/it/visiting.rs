@@ -5,9 +5,11 @@ use std::ops::ControlFlow;
 use std::os::unix::fs::symlink;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use moss_sdk::RelPath;
-use moss_sdk::context::{PartScanner, PartVerdict, TextFinding, TextScanner, TextVisitor};
+use moss_sdk::context::{
+    PartScanner, PartVerdict, ScanPace, TextFinding, TextScanner, TextVisitor,
+};
 use moss_sdk::file::{SkippedTexts, VisitOptions, Visited, VisitedText};
+use moss_sdk::{ErrorCode, RelPath};
 use moss_workspace::{
     Error, FileLimits, MayRead, NoBuffers, VisitGate, Workspace, WorkspaceOptions,
 };
@@ -19,6 +21,7 @@ const OPEN: VisitGate<'_> = VisitGate {
     lists: &|_| true,
     reads: &|_, _| MayRead::Yes,
     one_name: false,
+    is_apart: false,
     buffers: &NoBuffers,
     cancelled: &|| false,
     name: None,
@@ -293,6 +296,96 @@ fn a_walk_ends_where_it_is_cancelled() {
     let ended = fixture.workspace.visit_texts(&rel("."), ALL, gate, &mut Cancelling(&SEEN));
     assert!(matches!(ended, Err(Error::Cancelled)));
     assert_eq!(SEEN.load(Ordering::Relaxed), 2);
+}
+
+/// Works through texts in steps until it is stopped.
+struct Endless;
+
+impl TextScanner for Endless {
+    fn scan(&mut self, _: VisitedText<'_>) -> Option<TextFinding> {
+        unreachable!("it is paced")
+    }
+
+    fn scan_paced(&mut self, _: VisitedText<'_>, pace: &ScanPace<'_>) -> Option<TextFinding> {
+        while pace.passed(1 << 10) {}
+        None
+    }
+
+    fn parts(&mut self) -> Option<Box<dyn PartScanner + '_>> {
+        Some(Box::new(Self))
+    }
+}
+
+impl PartScanner for Endless {
+    fn scan(&mut self, _: &str) -> PartVerdict {
+        unreachable!("it is paced")
+    }
+
+    fn scan_paced(&mut self, _: &str, pace: &ScanPace<'_>) -> PartVerdict {
+        while pace.passed(1 << 10) {}
+        PartVerdict::More
+    }
+
+    fn finish(self: Box<Self>, _: &RelPath) -> Option<TextFinding> {
+        None
+    }
+}
+
+impl TextVisitor for Endless {
+    fn wants(&self, _: &RelPath) -> bool {
+        true
+    }
+
+    fn scanner(&self) -> Box<dyn TextScanner> {
+        Box::new(Self)
+    }
+
+    fn gather(&mut self, _: TextFinding) -> ControlFlow<()> {
+        ControlFlow::Continue(())
+    }
+}
+
+#[test]
+fn a_scan_ends_within_a_text_where_its_walk_is_cancelled() {
+    for text in ["small".to_owned(), "some line\n".repeat(100_000)] {
+        let fixture = Fixture::new();
+        fixture.put("a", text);
+        let looks = AtomicUsize::new(0);
+        let cancelled = || looks.fetch_add(1, Ordering::Relaxed) > 20;
+        let gate = VisitGate { cancelled: &cancelled, ..OPEN };
+        let ended = fixture.workspace.visit_texts(&rel("."), ALL, gate, &mut Endless);
+        assert!(matches!(ended, Err(Error::Cancelled)));
+        let opened = fixture.workspace.open_for_reading(&rel("a")).unwrap().unless(&cancelled);
+        assert!(matches!(opened.scan_text(&mut Endless), Err(Error::Cancelled)));
+    }
+}
+
+/// Has another search look while it looks itself at a large text.
+struct Meanwhile(&'static Workspace, bool);
+
+impl TextScanner for Meanwhile {
+    fn scan(&mut self, _: VisitedText<'_>) -> Option<TextFinding> {
+        let looks = AtomicUsize::new(0);
+        let cancelled = || looks.fetch_add(1, Ordering::Relaxed) > 20;
+        let opened = self.0.open_for_reading(&rel("large")).unwrap();
+        let other = opened.unless(&cancelled).apart(self.1);
+        let found = other.scan_text(&mut WholeText).map(|(found, _)| found.is_some());
+        Some(Box::new(found.map_err(|error| error.code())))
+    }
+}
+
+#[test]
+fn who_waits_for_a_large_text_may_leave_and_who_reads_apart_does_not_wait() {
+    let fixture = Fixture::new();
+    fixture.put("large", "some line\n".repeat(1_100_000));
+    let workspace: &'static Workspace =
+        Box::leak(Box::new(Workspace::open(&fixture.root(), WorkspaceOptions::default()).unwrap()));
+    for (is_apart, expected) in [(false, Err(ErrorCode::Cancelled)), (true, Ok(true))] {
+        let opened = workspace.open_for_reading(&rel("large")).unwrap();
+        let (found, _) = opened.scan_text(&mut Meanwhile(workspace, is_apart)).unwrap();
+        let found = found.unwrap().downcast::<Result<bool, ErrorCode>>().unwrap();
+        assert_eq!(*found, expected);
+    }
 }
 
 #[test]

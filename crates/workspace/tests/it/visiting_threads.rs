@@ -18,6 +18,7 @@ const GATE: VisitGate<'_> = VisitGate {
     lists: &lists,
     reads: &reads,
     one_name: false,
+    is_apart: false,
     buffers: &NoBuffers,
     cancelled: &|| false,
     name: None,

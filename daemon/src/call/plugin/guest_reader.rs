@@ -63,6 +63,7 @@ impl GuestReader {
             reads: &|real, asked| self.reads(real, asked),
             // The others may be names that were not granted.
             one_name: true,
+            is_apart: self.0.is_apart(),
             buffers: &*workspace.editors,
             cancelled: &|| self.0.is_cancelled(),
             name: name.as_ref(),

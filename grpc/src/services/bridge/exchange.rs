@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use moss_dispatch::{Reason, blocking::heavy};
+use moss_dispatch::{Caller, Reason, blocking::heavy};
 use prost::Message;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
@@ -53,6 +53,8 @@ pub(super) trait Exchange: Send + Sized {
 #[derive(Debug)]
 pub(super) struct ResponseSender<T> {
     daemon: Arc<Daemon>,
+    /// Whose work it is.
+    caller: Option<Caller>,
     sender: mpsc::Sender<Result<T, Status>>,
     is_left: Arc<AtomicBool>,
 }
@@ -106,7 +108,7 @@ pub(super) fn reply_too_large(field: &str, what: &str) -> Status {
 
 /// Takes all that comes. Ends when the reader is gone.
 pub(super) async fn run<E: Exchange>(mut exchange: E, mut told: Streaming<E::Request>) {
-    let ResponseSender { daemon, sender, is_left } = exchange.responses().clone();
+    let ResponseSender { daemon, sender, is_left, .. } = exchange.responses().clone();
     let end = tokio::select! {
         () = daemon.draining.cancelled() => {
             ExchangeEnd::Refused(Status::unavailable("the daemon stops: begin the reply again later"))
@@ -159,6 +161,7 @@ impl<T> Clone for ResponseSender<T> {
     fn clone(&self) -> Self {
         Self {
             daemon: Arc::clone(&self.daemon),
+            caller: self.caller.clone(),
             sender: self.sender.clone(),
             is_left: Arc::clone(&self.is_left),
         }
@@ -166,15 +169,15 @@ impl<T> Clone for ResponseSender<T> {
 }
 
 impl<T: Message> ResponseSender<T> {
-    /// Makes a way back, and what comes out of it.
-    pub(super) fn new(daemon: &Arc<Daemon>) -> (Self, ResponseReceiver<T>) {
+    /// Makes a way back to a caller, and what comes out of it.
+    pub(super) fn new(daemon: &Arc<Daemon>, caller: Option<Caller>) -> (Self, ResponseReceiver<T>) {
         let (sender, stream) = mpsc::channel(STREAM_QUEUE_MAX);
         let is_left = Arc::new(AtomicBool::new(false));
         let told = ResponseReceiver {
             answers: ReceiverStream::new(stream),
             is_left: Arc::clone(&is_left),
         };
-        (Self { daemon: Arc::clone(daemon), sender, is_left }, told)
+        (Self { daemon: Arc::clone(daemon), caller, sender, is_left }, told)
     }
 
     /// The most bytes of a response.
@@ -206,7 +209,8 @@ impl<T: Message> ResponseSender<T> {
         let (given, done) = match takes_long {
             false => work(given),
             true => {
-                let done = heavy(&self.daemon.cpu_permits, move || work(given)).await;
+                let places = (&self.daemon.cpu_permits, self.caller.as_ref());
+                let done = heavy(places, move || work(given)).await;
                 done.map_err(|broken| ExchangeEnd::Refused(error::broken(broken)))?
             }
         };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use moss_dispatch::{CallError, Reason, blocking::heavy};
+use moss_dispatch::{CallError, Caller, Reason, blocking::heavy};
 use moss_model_bridge::{Registry, RegistryError, ToolDefinition};
 use moss_proto::v1;
 use serde_json::Value;
@@ -27,15 +27,18 @@ pub(super) struct BridgeTools {
     pub(super) catalog_digest: String,
 }
 
+/// The daemon that is asked, and who asks, where that is known.
+type ToolsAsker<'a> = (&'a Daemon, Option<&'a Caller>);
+
 /// Compiles the tools that a request names.
 pub(super) async fn of(
-    daemon: &Daemon,
+    (daemon, caller): ToolsAsker<'_>,
     asked: v1::BridgeTools,
     form: SchemaForm,
     language: Language,
 ) -> Result<BridgeTools, Status> {
     if !asked.tools_json.is_empty() {
-        return own(daemon, asked).await;
+        return own((daemon, caller), asked).await;
     }
     let workspace = from_proto::workspace(daemon, &asked.workspace)?;
     if asked.names.len() > TOOLS_MAX {
@@ -55,7 +58,7 @@ pub(super) async fn of(
     let entries = named(&catalog, &asked.names)
         .map_err(|unknown| CallError::UnknownTool(daemon.with_plugins(&workspace, unknown)))
         .map_err(|unknown| error::call(&unknown))?;
-    let registry = heavy(&daemon.cpu_permits, move || {
+    let registry = heavy((&daemon.cpu_permits, caller), move || {
         let tools = entries.iter().map(|entry| registered(entry, form, language));
         Registry::of(tools.collect::<Result<Vec<_>, _>>()?)
     });
@@ -76,14 +79,17 @@ fn named(
     names.iter().map(|name| catalog.entry(name).cloned()).collect()
 }
 
-async fn own(daemon: &Daemon, asked: v1::BridgeTools) -> Result<BridgeTools, Status> {
+async fn own(
+    (daemon, caller): ToolsAsker<'_>,
+    asked: v1::BridgeTools,
+) -> Result<BridgeTools, Status> {
     if !asked.workspace.is_empty() || !asked.names.is_empty() {
         let message =
             "together with `workspace` or `names`: name tools of a workspace, or send others";
         return Err(invalid_field("tools.tools_json", message));
     }
     from_proto::bounded("tools.tools_json", &asked.tools_json, TOOLS_BYTES_MAX)?;
-    let compiled = heavy(&daemon.cpu_permits, move || compile(&asked.tools_json));
+    let compiled = heavy((&daemon.cpu_permits, caller), move || compile(&asked.tools_json));
     let registry =
         compiled.await.map_err(error::broken)?.map_err(|why| invalid("tools.tools_json", &why))?;
     Ok(BridgeTools { registry, catalog_digest: String::new() })
@@ -91,7 +97,7 @@ async fn own(daemon: &Daemon, asked: v1::BridgeTools) -> Result<BridgeTools, Sta
 
 /// Reads the tools of an earlier turn; none where the text is empty.
 pub(super) async fn remembered(
-    daemon: &Daemon,
+    (daemon, caller): ToolsAsker<'_>,
     text: String,
 ) -> Result<Vec<ToolDefinition>, Status> {
     let field = "remembered_tools_json";
@@ -99,8 +105,9 @@ pub(super) async fn remembered(
     if text.is_empty() {
         return Ok(Vec::new());
     }
-    let compiled =
-        heavy(&daemon.cpu_permits, move || compile(&text)).await.map_err(error::broken)?;
+    let compiled = heavy((&daemon.cpu_permits, caller), move || compile(&text))
+        .await
+        .map_err(error::broken)?;
     let registry = compiled.map_err(|why| invalid(field, &why))?;
     whole(field, &registry)?;
     Ok(registry.tools().map(|tool| tool.definition().clone()).collect())
