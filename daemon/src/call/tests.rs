@@ -6,7 +6,7 @@ use moss_config::DEPTH_MAX;
 use moss_dispatch::{ApprovedDigests, ConfirmMode, EffectDenial, Reason, Role};
 use moss_journal::audit::AuditFilter;
 use moss_workspace::dirs::Dirs;
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::behalf::{Behalf, CallCount};
 use super::*;
@@ -251,6 +251,12 @@ async fn an_error_does_not_say_whether_what_is_denied_is_there() {
             let ended = reason(tool, arguments).await;
             assert_eq!(ended, Err(Reason::DeniedByPolicy), "{tool} {path}");
         }
+        let arguments = Map::from_iter([("path".to_owned(), json!(path))]);
+        let workspace = site.workspace();
+        let explained =
+            crate::explain::call((&workspace, None), "read_file", arguments, "caller", None);
+        let last = explained.unwrap().pop().unwrap();
+        assert_eq!(last.decision.verdict, moss_policy::Verdict::Deny, "{path}");
     }
     for path in ["not.rs/x", "lib/e", "free.rs/x"] {
         let ended = reason("read_file", json!({ "path": path })).await;
