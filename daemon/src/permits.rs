@@ -89,12 +89,6 @@ impl Permits {
         self.slots.request(caller.name(), self.share_of(caller), Some(self.queued_max))
     }
 
-    /// Takes a slot for work that is not counted as a caller's: never refused.
-    pub async fn acquire_again(&self) -> Permit {
-        let request = self.slots.request("", self.slots.running_max, None);
-        request.expect("without a bound none is refused").wait().await
-    }
-
     /// Takes a slot for a call of somebody that gave its own away, before those of the same caller that had none yet:
     /// never refused, or a decision of a person would be lost.
     pub async fn resume(&self, caller: &Caller) -> Permit {

@@ -29,8 +29,9 @@ const LEFT_ALONE: &str = "it adds, commits, stashes and replaces nothing of them
                           \"allow\"` to the policy";
 /// What is said where it leaves them alone although the command has ended.
 const STILL_MARKED: &str = "their skip-worktree bits could not be cleared, most likely as `index.lock` lies beside the \
-                            index. moss tries again before the next command; a person removes that file where no git \
-                            runs";
+                            index, or git has split that. moss tries again before the next command; a person removes \
+                            that file where no git runs, or has the index whole again with `git update-index \
+                            --no-split-index` (`--no-skip-worktree FILE` clears the bit of one)";
 /// What it means that a command could not change what is protected.
 const INCOMPLETE: &str = "what the command did is incomplete, whatever its exit status, since commands may not write, \
                           replace or remove what is protected: do not commit all changes (`commit -a`, `add -A`) before \
@@ -43,6 +44,8 @@ const BY_PERSON: &str =
     "What git keeps for itself (`config`, `hooks` …) only a person changes or removes";
 /// So many of them are named.
 const NAMED_MAX: usize = 5;
+/// Longest shown path, in characters: names in an index are whatever a command wrote.
+const SHOWN_CHARS_MAX: usize = 256;
 /// What to do where a temporary directory holds too much.
 const THERE: &str =
     "on this tier that is on the disk: remove there what is done with, or write into the workspace";
@@ -235,9 +238,27 @@ fn is_named(path: &Path, written: [&str; 2]) -> bool {
 /// The first of some paths, and how many more there are; none of none.
 fn shown(paths: &[impl AsRef<Path>]) -> Option<String> {
     let (named, more) = paths.split_at(paths.len().min(NAMED_MAX));
-    let named: Vec<_> = named.iter().map(|path| path.as_ref().display().to_string()).collect();
+    let named: Vec<_> = named.iter().map(|path| shown_path(path.as_ref())).collect();
     let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
     (!named.is_empty()).then(|| format!("{}{more}", named.join(", ")))
+}
+
+/// A path on one line, without what a terminal would take for more than text.
+fn shown_path(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    let escaped = path.chars().flat_map(|character| {
+        let (plain, escaped) = match character.is_control() {
+            true => (None, Some(character.escape_default())),
+            false => (Some(character), None),
+        };
+        plain.into_iter().chain(escaped.into_iter().flatten())
+    });
+    let mut shown: String = escaped.take(SHOWN_CHARS_MAX + 1).collect();
+    if let Some((end, _)) = shown.char_indices().nth(SHOWN_CHARS_MAX) {
+        shown.truncate(end);
+        shown.push('…');
+    }
+    shown
 }
 
 // === impl Disturbance ===
@@ -331,5 +352,19 @@ impl fmt::Display for CommandLimit {
                 "all of its processes were stopped (SIGSTOP), and none was left to continue them",
             ),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_names_are_shown_and_none_with_control_characters() {
+        let long = "a".repeat(5000);
+        let names = ["a\u{1b}[31m\n.env", &long, "ä b", "c", "d", "e", "f"].map(PathBuf::from);
+        let cut = format!("{}…", "a".repeat(SHOWN_CHARS_MAX));
+        let expected = format!("a\\u{{1b}}[31m\\n.env, {cut}, ä b, c, d and 2 more");
+        assert_eq!(shown(&names), Some(expected));
     }
 }

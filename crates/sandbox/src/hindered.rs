@@ -10,14 +10,19 @@ const SIGNS: [&str; 3] = ["unable to unlink", "read-only file system", "resource
 const LINES_MAX: usize = 100;
 /// Longest of them, in bytes.
 const LINE_BYTES_MAX: usize = 4 << 10;
+/// Most names that are looked for among the protected ones.
+const NAMES_MAX: usize = 500;
+
 /// Finds the protected files that a command could not change, as far as it wrote so itself, in their order.
 pub(crate) fn named<'a>(protected: &'a [PathBuf], written: [&str; 2]) -> BTreeSet<&'a PathBuf> {
     let lines = written.into_iter().flat_map(str::lines).filter(|line| has_sign(line));
-    let meant_in = |line: &str| {
-        let line = &line[..line.floor_char_boundary(LINE_BYTES_MAX)];
-        names(line).filter_map(|name| meant(protected, name)).collect::<Vec<_>>()
-    };
-    lines.take(LINES_MAX).flat_map(meant_in).collect()
+    let names_in = |line| names(cut(line));
+    let names: BTreeSet<&Path> = lines.take(LINES_MAX).flat_map(names_in).take(NAMES_MAX).collect();
+    names.into_iter().filter_map(|name| meant(protected, name)).collect()
+}
+
+fn cut(line: &str) -> &str {
+    &line[..line.floor_char_boundary(LINE_BYTES_MAX)]
 }
 
 fn has_sign(line: &str) -> bool {

@@ -1,12 +1,12 @@
 //! The index of a repository as a file: read whole, and replaced as git does it, by way of `index.lock`. No link is
 //! followed on the way to it: commands write around it.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{File, Metadata};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::git_index::ChangedIndex;
 use crate::reached::ReachedDirectory;
@@ -17,6 +17,8 @@ const INDEX_BYTES_MAX: u64 = 256 << 20;
 const LOCK: &str = "index.lock";
 /// How long one waits each time until nobody else writes it.
 const LOCK_PAUSE: Duration = Duration::from_millis(25);
+/// How often one tries at least.
+const TRIES_MIN: u32 = 4;
 
 /// An index that is open.
 #[derive(Debug)]
@@ -30,52 +32,34 @@ pub(crate) struct IndexFile {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct IndexStamp([u64; 3], [i64; 4]);
 
-/// The right to write an index, until it is dropped.
+/// Where an index is: its directory stays the same one, whatever its path becomes.
 #[derive(Debug)]
-struct IndexLock<'a> {
-    directory: &'a ReachedDirectory,
-    file: File,
-    is_over: bool,
+pub(crate) struct IndexPlace {
+    directory: ReachedDirectory,
+    name: OsString,
+    /// The device and inode of the directory.
+    id: (u64, u64),
 }
 
-/// Changes an index, where nobody else writes it after so many looks. Returns the names of what is another.
-///
-/// # Errors
-///
-/// Where it is not changed: [`io::ErrorKind::NotFound`] where it does not exist.
-pub(crate) fn replace(
-    at: &Path,
-    looks: u32,
-    change: impl FnOnce(&[u8], u32) -> Option<ChangedIndex>,
-) -> io::Result<Vec<Vec<u8>>> {
-    let (directory, name) = ReachedDirectory::above(at)?;
-    // Without one nothing is locked, either.
-    directory.stat(name)?;
-    let lock = IndexLock::take(&directory, looks)?;
-    let index = IndexFile::within(&directory, name)?;
-    let unknown = || io::Error::other("it is kept in a way that moss does not know");
-    let changed = change(&index.read()?, index.written_s()).ok_or_else(unknown)?;
-    if !changed.names.is_empty() {
-        lock.write(&changed.bytes, &index.found, name)?;
-    }
-    Ok(changed.names)
+/// Another index, whole and on the disk, before it is in the place of one; removed in the end.
+#[derive(Debug)]
+struct NewIndex<'a> {
+    place: &'a IndexPlace,
+    name: &'a OsStr,
+}
+
+/// The right to write an index, until it is dropped: the new one has the name of the lock as well.
+#[derive(Debug)]
+struct IndexLock<'a> {
+    new: &'a NewIndex<'a>,
+    is_over: bool,
 }
 
 // === impl IndexFile ===
 
 impl IndexFile {
     pub(crate) fn open(at: &Path) -> io::Result<Self> {
-        let (directory, name) = ReachedDirectory::above(at)?;
-        Self::within(&directory, name)
-    }
-
-    fn within(directory: &ReachedDirectory, name: &OsStr) -> io::Result<Self> {
-        let file = directory.open_file(name)?;
-        let found = file.metadata()?;
-        if !found.is_file() || found.len() > INDEX_BYTES_MAX {
-            return Err(io::Error::other("it is no file, or too large"));
-        }
-        Ok(Self { file, found })
+        IndexPlace::reach(at)?.open()
     }
 
     pub(crate) fn read(&self) -> io::Result<Vec<u8>> {
@@ -105,29 +89,157 @@ impl IndexFile {
     }
 }
 
+// === impl IndexPlace ===
+
+impl IndexPlace {
+    /// Reaches the directory of an index.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::NotFound`] where there is no such directory.
+    pub(crate) fn reach(at: &Path) -> io::Result<Self> {
+        let (directory, name) = ReachedDirectory::above(at)?;
+        let found = directory.stat(".".as_ref())?;
+        Ok(Self { directory, name: name.to_owned(), id: (found.device, found.inode) })
+    }
+
+    /// Whether both are in the same directory, by whichever path.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+
+    pub(crate) fn open(&self) -> io::Result<IndexFile> {
+        let file = self.directory.open_file(&self.name)?;
+        let found = file.metadata()?;
+        if !found.is_file() || found.len() > INDEX_BYTES_MAX {
+            return Err(io::Error::other("it is no file, or too large"));
+        }
+        Ok(IndexFile { file, found })
+    }
+
+    /// Changes the index, where nobody else writes it for a moment within this time. The new one is first written under
+    /// a name of its own, and nobody else is locked out until it is whole. Returns the names of what is another; none
+    /// where there is no index.
+    ///
+    /// # Errors
+    ///
+    /// Where it is not changed: [`io::ErrorKind::AlreadyExists`] where somebody else writes it all the time.
+    pub(crate) fn replace(
+        &self,
+        new: &OsStr,
+        wait: Duration,
+        change: impl Fn(&[u8], u32) -> Option<ChangedIndex>,
+    ) -> io::Result<Option<Vec<Vec<u8>>>> {
+        let deadline = Instant::now() + wait;
+        if self.inode_of(&self.name)?.is_none() {
+            return Ok(None);
+        }
+        let new = NewIndex { place: self, name: new };
+        for tried in 1.. {
+            use io::ErrorKind::{AlreadyExists, NotFound};
+            match new.put(&change) {
+                // What is missing from now on was removed or replaced meanwhile.
+                Err(error) if matches!(error.kind(), AlreadyExists | NotFound) => {
+                    if tried >= TRIES_MIN && Instant::now() >= deadline {
+                        return Err(error);
+                    }
+                }
+                put => return put.map(Some),
+            }
+            std::thread::sleep(LOCK_PAUSE);
+        }
+        Err(written_meanwhile())
+    }
+
+    /// Removes what a killed moss left of an index that it wrote, and its lock, which is the same file.
+    pub(crate) fn remove_left(&self, new: &OsStr) -> io::Result<()> {
+        let Some(left) = self.inode_of(new)? else { return Ok(()) };
+        if self.inode_of(LOCK.as_ref())? == Some(left) {
+            self.directory.remove(LOCK.as_ref())?;
+        }
+        self.directory.remove(new)
+    }
+
+    /// Sees to it that what was replaced stays so after a power failure.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        self.directory.sync()
+    }
+
+    /// The device and inode of what is under a name.
+    fn inode_of(&self, name: &OsStr) -> io::Result<Option<(u64, u64)>> {
+        match self.directory.stat(name) {
+            Ok(found) => Ok(Some((found.device, found.inode))),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+fn written_meanwhile() -> io::Error {
+    io::Error::new(io::ErrorKind::AlreadyExists, "somebody else writes it")
+}
+
+// === impl NewIndex ===
+
+impl NewIndex<'_> {
+    /// Puts what is made of an index in its place, unless somebody else writes that meanwhile.
+    fn put(&self, change: impl Fn(&[u8], u32) -> Option<ChangedIndex>) -> io::Result<Vec<Vec<u8>>> {
+        if self.place.inode_of(LOCK.as_ref())?.is_some() {
+            return Err(written_meanwhile());
+        }
+        let before = self.place.open()?;
+        let unknown = || io::Error::other("it is kept in a way that moss does not know");
+        let changed = change(&before.read()?, before.written_s()).ok_or_else(unknown)?;
+        if !changed.names.is_empty() {
+            self.write(&changed.bytes, &before.found)?;
+            let lock = IndexLock::take(self)?;
+            if self.place.open()?.stamp() != before.stamp() {
+                return Err(written_meanwhile());
+            }
+            lock.rename()?;
+        }
+        Ok(changed.names)
+    }
+
+    /// It is as old as the one before: git compares the content of files that are as new.
+    fn write(&self, bytes: &[u8], before: &Metadata) -> io::Result<()> {
+        let directory = &self.place.directory;
+        directory.remove(self.name)?;
+        let mut file = directory.create(self.name)?;
+        file.write_all(bytes)?;
+        file.set_permissions(before.permissions())?;
+        file.set_modified(before.modified()?)?;
+        file.sync_all()
+    }
+}
+
+impl Drop for NewIndex<'_> {
+    fn drop(&mut self) {
+        let _ = self.place.directory.remove(self.name);
+    }
+}
+
 // === impl IndexLock ===
 
 impl<'a> IndexLock<'a> {
-    fn take(directory: &'a ReachedDirectory, looks: u32) -> io::Result<Self> {
-        let mut left = looks;
-        loop {
-            match directory.create(LOCK.as_ref()) {
-                Ok(file) => return Ok(Self { directory, file, is_over: false }),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists && left > 1 => {
-                    left -= 1;
-                    std::thread::sleep(LOCK_PAUSE);
-                }
-                Err(error) => return Err(error),
-            }
-        }
+    fn take(new: &'a NewIndex<'a>) -> io::Result<Self> {
+        new.place.directory.link(new.name, LOCK.as_ref())?;
+        Ok(Self { new, is_over: false })
     }
 
-    /// Puts another index in the place of one. It is as old as that: git compares the content of files that are as new.
-    fn write(mut self, bytes: &[u8], before: &Metadata, name: &OsStr) -> io::Result<()> {
-        self.file.write_all(bytes)?;
-        self.file.set_permissions(before.permissions())?;
-        self.file.set_modified(before.modified()?)?;
-        self.directory.rename(LOCK.as_ref(), name)?;
+    /// Whether nobody has removed or replaced it.
+    fn is_held(&self) -> io::Result<bool> {
+        let place = self.new.place;
+        let own = place.inode_of(self.new.name)?;
+        Ok(own.is_some() && place.inode_of(LOCK.as_ref())? == own)
+    }
+
+    fn rename(mut self) -> io::Result<()> {
+        if !self.is_held()? {
+            return Err(written_meanwhile());
+        }
+        let IndexPlace { directory, name, .. } = self.new.place;
+        directory.rename(LOCK.as_ref(), name)?;
         self.is_over = true;
         Ok(())
     }
@@ -135,8 +247,8 @@ impl<'a> IndexLock<'a> {
 
 impl Drop for IndexLock<'_> {
     fn drop(&mut self) {
-        if !self.is_over {
-            let _ = self.directory.remove(LOCK.as_ref());
+        if !self.is_over && self.is_held().unwrap_or_default() {
+            let _ = self.new.place.directory.remove(LOCK.as_ref());
         }
     }
 }
@@ -147,6 +259,23 @@ mod tests {
 
     use super::*;
 
+    const NEW: &str = "index.new";
+
+    /// Replaces an index without a wait.
+    fn replace(
+        at: &Path,
+        change: impl Fn(&[u8], u32) -> Option<ChangedIndex>,
+    ) -> io::Result<Option<Vec<Vec<u8>>>> {
+        IndexPlace::reach(at)?.replace(NEW.as_ref(), Duration::ZERO, change)
+    }
+
+    fn names(root: &Path) -> Vec<OsString> {
+        let mut names: Vec<_> =
+            fs::read_dir(root).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    }
+
     fn upper(bytes: &[u8], _: u32) -> Option<ChangedIndex> {
         Some(ChangedIndex { bytes: bytes.to_ascii_uppercase(), names: vec![b"a".to_vec()] })
     }
@@ -156,23 +285,74 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let root = root.path().canonicalize().unwrap();
         let (at, lock) = (root.join("index"), root.join(LOCK));
-        let missing = replace(&at, 1, upper).unwrap_err();
+        assert_eq!(replace(&at, upper).unwrap(), None);
+        let missing = replace(&root.join("missing/index"), upper).unwrap_err();
         assert_eq!(missing.kind(), io::ErrorKind::NotFound);
         fs::write(&at, "a").unwrap();
         let long_ago = SystemTime::UNIX_EPOCH + Duration::from_nanos(1_600_000_000_123_456_789);
         File::options().write(true).open(&at).unwrap().set_modified(long_ago).unwrap();
         let before = IndexFile::open(&at).unwrap();
         assert_eq!(before.written_s(), 1_600_000_000);
-        assert_eq!(replace(&at, 1, upper).unwrap(), [b"a".to_vec()]);
+        assert_eq!(replace(&at, upper).unwrap(), Some(vec![b"a".to_vec()]));
         let after = IndexFile::open(&at).unwrap();
         assert_eq!((after.read().unwrap(), after.written().unwrap()), (b"A".to_vec(), long_ago));
         assert_eq!(after.found.mode(), before.found.mode());
-        assert!(after.stamp() != before.stamp() && !lock.exists());
-        assert!(replace(&at, 1, |_, _| None).is_err());
-        assert!(!lock.exists(), "who changes nothing leaves no lock");
+        assert!(after.stamp() != before.stamp() && names(&root) == ["index"]);
+        assert!(replace(&at, |_, _| None).is_err());
+        assert_eq!(names(&root), ["index"], "who changes nothing leaves no lock");
         fs::write(&lock, "of git").unwrap();
-        assert_eq!(replace(&at, 2, upper).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        assert_eq!(replace(&at, upper).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
         assert_eq!(fs::read_to_string(&lock).unwrap(), "of git");
+    }
+
+    #[test]
+    fn nobody_is_locked_out_while_one_is_made_and_what_others_write_stays() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let (at, lock) = (root.join("index"), root.join(LOCK));
+        fs::write(&at, "a").unwrap();
+        let count = std::cell::Cell::new(0);
+        let changed = replace(&at, |bytes, written_s| {
+            assert!(!lock.exists());
+            count.set(count.get() + 1);
+            // As git does it, which writes one meanwhile, or waits for nobody.
+            if count.get() == 1 {
+                fs::write(&lock, "bb").unwrap();
+                fs::rename(&lock, &at).unwrap();
+            }
+            upper(bytes, written_s)
+        });
+        assert!(changed.unwrap().is_some());
+        assert_eq!((count.get(), fs::read_to_string(&at).unwrap()), (2, "BB".to_owned()));
+        let all_the_time = replace(&at, |bytes, written_s| {
+            fs::write(root.join("other"), bytes).unwrap();
+            fs::rename(root.join("other"), &at).unwrap();
+            upper(bytes, written_s)
+        });
+        assert_eq!(all_the_time.unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        let removed = replace(&at, |bytes, written_s| {
+            let _ = fs::remove_file(&at);
+            upper(bytes, written_s)
+        });
+        assert_eq!(removed.unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert!(names(&root).is_empty(), "{:?}", names(&root));
+    }
+
+    #[test]
+    fn what_a_killed_moss_left_is_removed_and_no_lock_of_others() {
+        let root = tempfile::tempdir().unwrap();
+        let root = root.path().canonicalize().unwrap();
+        let (lock, new) = (root.join(LOCK), root.join(NEW));
+        let place = IndexPlace::reach(&root.join("index")).unwrap();
+        fs::write(&new, "a").unwrap();
+        fs::hard_link(&new, &lock).unwrap();
+        place.remove_left(NEW.as_ref()).unwrap();
+        assert!(names(&root).is_empty());
+        fs::write(&lock, "of git").unwrap();
+        place.remove_left(NEW.as_ref()).unwrap();
+        fs::write(&new, "of git").unwrap();
+        place.remove_left(NEW.as_ref()).unwrap();
+        assert_eq!(names(&root), [LOCK]);
     }
 
     #[test]
@@ -184,7 +364,7 @@ mod tests {
         std::os::unix::fs::symlink("other", root.join("git")).unwrap();
         std::os::unix::fs::symlink("other/index", root.join("index")).unwrap();
         for at in ["git/index", "index"] {
-            assert!(replace(&root.join(at), 1, upper).is_err(), "{at}");
+            assert!(replace(&root.join(at), upper).is_err(), "{at}");
         }
         assert_eq!(fs::read_to_string(root.join("other/index")).unwrap(), "a");
         assert!(!root.join(LOCK).exists());

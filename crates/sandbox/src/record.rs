@@ -230,6 +230,12 @@ impl MarkRecord {
         Ok(Some(Self { index, names, path, _lock: lock }))
     }
 
+    /// The name beside the index under which another one is written for it: what a killed moss left there is found.
+    pub(crate) fn new_index(&self) -> OsString {
+        let own = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        format!("index.moss-{}", own.trim_start_matches(UNFINISHED)).into()
+    }
+
     /// Removes it: nothing that it names is marked any more.
     pub(crate) fn settled(&self) {
         // Where it stays, they are cleared once more.

@@ -85,7 +85,8 @@ pub(crate) fn read(dot_git: &Path, workspace: &Path) -> GitAccess {
         }
         None if is_repository(&directory) => {
             access.add_common(&directory);
-            access.own = Some(directory);
+            // Outside none leads back but a linked worktree, and what says so here a command may have written.
+            access.own = is_within(&directory).then_some(directory);
         }
         _ => access.readable.push(directory),
     }
@@ -98,6 +99,23 @@ pub(crate) fn directory(dot_git: &Path) -> Option<PathBuf> {
         true => Some(dot_git.to_owned()),
         false => pointed_to(dot_git, Some("gitdir:")),
     }
+}
+
+/// Whether git writes the index of this directory in parts, as far as its configuration or that of the person says so.
+pub(crate) fn splits_index(directory: &Path) -> bool {
+    let common = pointed_to(&directory.join("commondir"), None);
+    let common = common.unwrap_or_else(|| directory.to_owned());
+    let own = [common.join("config"), directory.join("config.worktree")];
+    let home = std::env::home_dir().unwrap_or_default();
+    let of_person = [home.join(".gitconfig"), home.join(".config/git/config")];
+    let says_so = |line: &str| {
+        let value = line.rsplit('=').next().unwrap_or_default().trim();
+        line.contains("splitindex") && !matches!(value, "false" | "no" | "off" | "0")
+    };
+    own.iter().chain(&of_person).any(|path| {
+        let text = fs::read(path).unwrap_or_default();
+        String::from_utf8_lossy(&text).to_lowercase().lines().any(says_so)
+    })
 }
 
 /// Follows a file that names a path, which may be relative to its directory.
@@ -164,8 +182,12 @@ fn children(directory: &Path) -> Vec<PathBuf> {
 impl GitAccess {
     /// Leaves out what belongs to work trees that a command may write as well: `own` are the directories of these.
     pub(crate) fn without(mut self, own: &BTreeSet<PathBuf>) -> Self {
-        let is_own = |path: &Path| own.contains(path);
-        self.of_others.retain(|path| !is_own(path) && !path.parent().is_some_and(is_own));
+        let is_of_main = |path: &Path| OF_MAIN.iter().any(|name| path.ends_with(name));
+        let is_free = |path: &Path| match path.parent() {
+            Some(directory) if is_of_main(path) => own.contains(directory),
+            _ => own.contains(path),
+        };
+        self.of_others.retain(|path| !is_free(path));
         self
     }
 

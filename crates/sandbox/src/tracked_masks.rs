@@ -5,7 +5,7 @@
 //! the file, and results say why. To have it look unchanged would have git replace the file, or what lies beside it,
 //! unasked.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -29,12 +29,8 @@ const KNOWN_MAX: usize = 4;
 const INDEX: &str = "index";
 /// Beside the index: what a sparse checkout has.
 const SPARSE: &str = "info/sparse-checkout";
-/// What keeps git from writing an index in parts, of which marks could not be cleared.
-const WHOLE_INDEX: &[(&str, &str)] = &[
-    ("GIT_CONFIG_COUNT", "1"),
-    ("GIT_CONFIG_KEY_0", "core.splitIndex"),
-    ("GIT_CONFIG_VALUE_0", "false"),
-];
+/// How many settings git has from variables.
+const CONFIG_COUNT: &str = "GIT_CONFIG_COUNT";
 
 /// What is hidden of the files that git tracks, as git sees it.
 #[derive(Debug, Default)]
@@ -143,6 +139,10 @@ impl TrackedMasks {
         if !is_written || is_sparse || !is_any {
             return false;
         }
+        // Marks could not be cleared in one that the person's git writes in parts meanwhile.
+        if names.index.parent().is_none_or(repository::splits_index) {
+            return false;
+        }
         let set = SkipMarks::set(&names.index, record, |name| names.has(name));
         let Ok(Some(marks)) = set else { return false };
         self.left_alone.extend(marks.names().map(|name| names.tree.join(name)));
@@ -150,11 +150,26 @@ impl TrackedMasks {
         true
     }
 
-    /// The variables that a command needs beside its marks, and its temporary directory.
-    pub(crate) fn variables(&self, temporary: PathBuf) -> Vec<(OsString, OsString)> {
-        let wanted = if self.indexes.marks.is_empty() { &[] } else { WHOLE_INDEX };
-        let wanted = wanted.iter().map(|(name, value)| (name.into(), value.into()));
-        wanted.chain([("TMPDIR".into(), temporary.into())]).collect()
+    /// The variables that a command needs beside those that it has: its temporary directory, and with marks one more
+    /// setting of git, which keeps it from writing an index in parts.
+    pub(crate) fn variables(
+        &self,
+        given: &BTreeMap<OsString, OsString>,
+        temporary: PathBuf,
+    ) -> Vec<(OsString, OsString)> {
+        let mut wanted = vec![("TMPDIR".into(), temporary.into())];
+        let count = given.get(OsStr::new(CONFIG_COUNT)).map_or(Some(0), |count| {
+            // Git refuses what is no number.
+            count.to_str()?.parse::<u32>().ok()
+        });
+        if let Some(count) = count.filter(|_| !self.indexes.marks.is_empty()) {
+            wanted.extend([
+                (CONFIG_COUNT.into(), count.saturating_add(1).to_string().into()),
+                (format!("GIT_CONFIG_KEY_{count}").into(), "core.splitIndex".into()),
+                (format!("GIT_CONFIG_VALUE_{count}").into(), "false".into()),
+            ]);
+        }
+        wanted
     }
 }
 

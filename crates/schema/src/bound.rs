@@ -1,5 +1,7 @@
 //! What a schema may cost whose author does not pay: a value is held to it only where that ends soon.
 
+use std::collections::BTreeMap;
+
 use regex_syntax::hir::{Hir, HirKind};
 use serde_json::Value;
 
@@ -13,8 +15,10 @@ const WORK_MAX: u64 = 50_000_000;
 pub struct ValueBound {
     /// None where the cost of the schema cannot be counted.
     cost: Option<SchemaCost>,
-    /// The places of all patterns: at each byte of a text, an engine may stand at all of them.
-    places: u64,
+    /// The places of the patterns of each property: at each byte of its texts, an engine may stand at all of them.
+    places: BTreeMap<String, u64>,
+    /// Those of patterns that may be meant for any text.
+    places_of_any: u64,
 }
 
 /// Counts the places in patterns of a schema, wherever they are.
@@ -83,13 +87,25 @@ fn text_bytes(value: &Value) -> u64 {
 impl ValueBound {
     /// Counts what a schema may cost.
     pub fn of(schema: &Value) -> Self {
-        Self { cost: SchemaCost::of(schema).ok(), places: places_in(schema) }
+        let mut rest = schema.clone();
+        let properties = rest.as_object_mut().and_then(|fields| fields.remove("properties"));
+        let places = match properties {
+            Some(Value::Object(properties)) => {
+                properties.iter().map(|(name, schema)| (name.clone(), places_in(schema))).collect()
+            }
+            _ => BTreeMap::new(),
+        };
+        Self { cost: SchemaCost::of(schema).ok(), places, places_of_any: places_in(&rest) }
     }
 
     /// Whether holding a value to the schema ends soon.
     pub fn allows(&self, value: &Value) -> bool {
-        let is_soon = self.places.saturating_mul(text_bytes(value)) <= WORK_MAX;
-        is_soon && self.cost.as_ref().is_none_or(|cost| cost.work(value).is_allowed())
+        let of_property = |(name, places): (&String, &u64)| {
+            places.saturating_mul(value.get(name).map_or(0, text_bytes))
+        };
+        let of_any = self.places_of_any.saturating_mul(text_bytes(value));
+        let work = self.places.iter().map(of_property).fold(of_any, u64::saturating_add);
+        work <= WORK_MAX && self.cost.as_ref().is_none_or(|cost| cost.work(value).is_allowed())
     }
 }
 
@@ -128,6 +144,12 @@ mod tests {
         assert!(plain.allows(&text(1_500_000)));
         let none = ValueBound::of(&json!({ "properties": { "body": { "type": "string" } } }));
         assert!(none.allows(&text(16 << 20)));
+        let beside = json!({ "properties": {
+            "path": { "pattern": r"^[^\0]{1,4096}$" },
+            "content": { "type": "string" },
+        } });
+        let written = json!({ "path": "a".repeat(200), "content": "a ".repeat(1 << 19) });
+        assert!(ValueBound::of(&beside).allows(&written));
         let nested = json!({ "definitions": { "a": { "patternProperties": { "a{1000}": {} } } } });
         assert!(!ValueBound::of(&nested).allows(&text(1 << 20)));
     }

@@ -304,7 +304,11 @@ impl LineMatcher<'_> {
             return Ok(found.map(if required.is_whole { Confirmed } else { Candidate }));
         }
         if self.is_anchored {
-            return Ok(self.matcher.shortest_match_at(text, start)?.map(Confirmed));
+            // A line that only may have a match is looked at alone, as ripgrep does.
+            return Ok(match self.matcher.find_candidate_line(&text[start..])? {
+                Some(Candidate(at)) => Some(Candidate(start + at)),
+                _ => self.matcher.shortest_match_at(text, start)?.map(Confirmed),
+            });
         }
         Ok(self.matcher.find_candidate_line(&text[start..])?.map(|kind| match kind {
             Confirmed(at) => Confirmed(start + at),

@@ -23,6 +23,8 @@ static AWK_REGEX: LazyLock<Regex> = LazyLock::new(|| regex(r"/([^/\\\n]|\\.)*/")
 /// What writes nothing that is lost: it appends, or goes to a stream or a temporary file.
 static AWK_HARMLESS: LazyLock<Regex> =
     LazyLock::new(|| regex(r#">>|>\s*"(/dev/(null|stderr|stdout)|/tmp/[^"./][^".]*(\.[^".]+)*)""#));
+/// Deepest parentheses of a program that is read.
+const AWK_DEPTH_MAX: usize = 64;
 static AWK_GROUP: LazyLock<Regex> = LazyLock::new(|| regex(r"\([^()]*\)"));
 static AWK_WRITES: LazyLock<Regex> = LazyLock::new(|| regex(r"(?-u:\b)printf?(?-u:\b)[^;{}\n]*>"));
 
@@ -111,10 +113,14 @@ fn awk_writes(program: &str) -> bool {
     let regexes_first = AWK_STRING.replace_all(&regexes_first, "0");
     [strings_first, regexes_first].into_iter().any(|program| {
         let mut program = program.into_owned();
-        while AWK_GROUP.is_match(&program) {
+        for _ in 0..AWK_DEPTH_MAX {
+            if !AWK_GROUP.is_match(&program) {
+                return AWK_WRITES.is_match(&program);
+            }
             program = AWK_GROUP.replace_all(&program, "0").into_owned();
         }
-        AWK_WRITES.is_match(&program)
+        // Deeper than anybody writes: what it does is not known.
+        true
     })
 }
 

@@ -104,6 +104,13 @@ impl Hidden {
         marked.collect::<Vec<_>>().join(" ")
     }
 
+    /// The records of what is marked.
+    fn mark_records(&self) -> Vec<PathBuf> {
+        let all = fs::read_dir(self.records.path()).unwrap();
+        let all = all.map(|entry| entry.unwrap().path());
+        all.filter(|path| path.extension().is_some_and(|kind| kind == "marks")).collect()
+    }
+
     fn paths(&self, names: &[&str]) -> Vec<PathBuf> {
         names.iter().map(|name| self.place.root.join(name)).collect()
     }
@@ -392,6 +399,150 @@ async fn where_somebody_else_writes_the_index_git_refuses_or_it_is_marked_until_
 }
 
 #[tokio::test]
+async fn nobody_is_kept_from_an_index_that_another_command_has_marked() {
+    for way in FULL {
+        let hidden = Hidden::new("sha1", "2");
+        let root = &hidden.place.root;
+        let text = "touch begun; until [ -e go ]; do echo x >> new; git add -A; done";
+        let running = start(way, hidden.command(root, text)).await;
+        eventually("it runs", || root.join("begun").exists()).await;
+        for _ in 0..8 {
+            let ran = hidden.run(way, "true").await;
+            assert_eq!(ran.end.facts.left_alone, hidden.paths(&HIDDEN), "{way}");
+        }
+        fs::write(root.join("go"), "").unwrap();
+        let end = running.wait().await.unwrap();
+        assert_eq!(end.exit, ProcessExit::Exited(0), "{way}: no git of it failed");
+        hidden.assert_as_before(way, root, "");
+
+        // Also where somebody writes the index as long as the second command runs.
+        fs::remove_file(root.join("begun")).unwrap();
+        fs::remove_file(root.join("go")).unwrap();
+        let text = "touch begun; until [ -e go ]; do sleep 0.01; done";
+        let running = start(way, hidden.command(root, text)).await;
+        eventually("it runs", || root.join("begun").exists()).await;
+        let lock = hidden.place.write(".git/index.lock", "");
+        let ran = hidden.run(way, "true").await;
+        assert_eq!(ran.end.facts.left_alone, hidden.paths(&HIDDEN), "{way}");
+        assert!(ran.end.still_marked.is_empty(), "{way}: {:?}", ran.end.still_marked);
+        fs::remove_file(&lock).unwrap();
+        fs::write(root.join("go"), "").unwrap();
+        running.wait().await.unwrap();
+        hidden.assert_as_before(way, root, "");
+    }
+}
+
+#[tokio::test]
+async fn a_command_waits_a_moment_for_whoever_writes_the_index() {
+    for way in FULL {
+        let hidden = Hidden::new("sha1", "2");
+        let lock = hidden.place.write(".git/index.lock", "");
+        let over = async {
+            eventually("it waits", || !hidden.mark_records().is_empty()).await;
+            fs::remove_file(&lock).unwrap();
+        };
+        let command = hidden.command(&hidden.place.root, "git add -A; git commit -q -m second");
+        let (ran, ()) = tokio::join!(run(way, command), over);
+        assert_eq!(ran.end.exit, ProcessExit::Exited(0), "{way}: {}", ran.stderr);
+        assert_eq!(hidden.marked(&hidden.place.root), "", "{way}");
+    }
+}
+
+#[tokio::test]
+async fn marks_are_cleared_wherever_the_repository_is_moved_meanwhile() {
+    for way in WAYS {
+        let hidden = Hidden::new("sha1", "2");
+        let root = &hidden.place.root;
+        let moved = root.with_file_name("moved");
+        let text = "touch begun; until [ -e go ]; do sleep 0.01; done";
+        let running = start(way, hidden.command(root, text)).await;
+        eventually("it runs", || root.join("begun").exists()).await;
+        assert_eq!(hidden.marked(root), ALL_MARKED, "{way}");
+        fs::rename(root, &moved).unwrap();
+        fs::write(moved.join("go"), "").unwrap();
+        let end = running.wait().await;
+        // On some tiers what is protected is restored where it was.
+        let _ = fs::remove_dir_all(root);
+        fs::rename(&moved, root).unwrap();
+        assert_eq!(hidden.marked(root), "", "{way}: {end:?}");
+        assert!(hidden.mark_records().is_empty(), "{way}");
+
+        let ran = run(way, hidden.command(root, "mv .git .git2 || true")).await;
+        if root.join(".git2").exists() {
+            let _ = fs::remove_dir_all(root.join(".git"));
+            fs::rename(root.join(".git2"), root.join(".git")).unwrap();
+        }
+        assert_eq!(hidden.marked(root), "", "{way}: {}", ran.stderr);
+        assert!(hidden.mark_records().is_empty(), "{way}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_still_marked_stays_written_down_until_its_index_is_there_or_gone() {
+    for way in FULL {
+        let hidden = Hidden::new("sha1", "2");
+        let root = &hidden.place.root;
+        let (git, moved) = (root.join(".git"), root.with_file_name("moved"));
+        let leave = || hidden.run(way, "touch .git/index.lock");
+        assert_eq!(leave().await.end.still_marked, hidden.paths(&HIDDEN), "{way}");
+        fs::rename(&git, &moved).unwrap();
+        clear_left_marks(hidden.records.path()).unwrap();
+        assert_eq!(hidden.mark_records().len(), 1, "{way}");
+        fs::rename(&moved, &git).unwrap();
+        assert!(clear_left_marks(hidden.records.path()).is_err(), "{way}");
+        // As it is where moss was killed while it wrote the index.
+        let name = hidden.mark_records()[0].file_stem().unwrap().to_string_lossy().into_owned();
+        let new = git.join(format!("index.moss-{}", name.trim_start_matches("unfinished-")));
+        fs::write(&new, "half of it").unwrap();
+        fs::remove_file(git.join("index.lock")).unwrap();
+        fs::hard_link(&new, git.join("index.lock")).unwrap();
+        clear_left_marks(hidden.records.path()).unwrap();
+        assert!(!new.exists(), "{way}");
+        hidden.assert_as_before(way, root, "");
+
+        assert_eq!(leave().await.end.still_marked, hidden.paths(&HIDDEN), "{way}");
+        fs::remove_file(git.join("index")).unwrap();
+        clear_left_marks(hidden.records.path()).unwrap();
+        assert!(hidden.mark_records().is_empty(), "{way}");
+    }
+}
+
+#[tokio::test]
+async fn settings_that_a_command_has_from_variables_stay() {
+    for way in FULL {
+        let hidden = Hidden::new("sha1", "2");
+        let text = "git config a.b; git config core.splitIndex";
+        let mut command = hidden.command(&hidden.place.root, text);
+        let given = [("COUNT", "1"), ("KEY_0", "a.b"), ("VALUE_0", "given")];
+        let given = given.map(|(name, value)| (format!("GIT_CONFIG_{name}").into(), value.into()));
+        command.environment.set.extend(given);
+        let ran = run(way, command).await;
+        assert_eq!(ran.stdout, "given\nfalse\n", "{way}: {}", ran.stderr);
+    }
+}
+
+#[tokio::test]
+async fn an_index_that_was_split_meanwhile_is_marked_until_it_is_whole() {
+    for way in FULL {
+        let hidden = Hidden::new("sha1", "2");
+        let root = &hidden.place.root;
+        let text = "touch begun; until [ -e go ]; do sleep 0.01; done; rm begun go";
+        let running = start(way, hidden.command(root, text)).await;
+        eventually("it runs", || root.join("begun").exists()).await;
+        hidden.git(&["update-index", "--split-index"]);
+        fs::write(root.join("go"), "").unwrap();
+        let end = running.wait().await.unwrap();
+        assert_eq!(end.still_marked, hidden.paths(&HIDDEN), "{way}");
+        let note = end.what_git_still_leaves().unwrap();
+        assert!(note.contains("--no-split-index"), "{way}: {note}");
+        hidden.git(&["update-index", "--no-split-index"]);
+        clear_left_marks(hidden.records.path()).unwrap();
+        assert_eq!(hidden.marked(root), "", "{way}");
+        assert!(hidden.mark_records().is_empty(), "{way}");
+    }
+}
+
+#[tokio::test]
 async fn an_index_in_parts_and_a_sparse_checkout_are_as_they_were() {
     for way in FULL {
         let split = Hidden::new("sha1", "2");
@@ -414,9 +565,12 @@ async fn an_index_in_parts_and_a_sparse_checkout_are_as_they_were() {
             sparse.run(way, "git status").await.end.facts.tracked_masks,
             sparse.paths(&HIDDEN)
         );
-        // One that git would write in parts from now on.
+        // One that the person's git would write in parts from now on.
         let whole = Hidden::new("sha1", "2");
         whole.git(&["config", "core.splitIndex", "true"]);
+        let ran = whole.run(way, "git add -A").await;
+        assert!(ran.stderr.contains("can only add regular files"), "{way}: {}", ran.stderr);
+        whole.git(&["config", "core.splitIndex", "false"]);
         whole.works(way, "git add -A; git commit -q -m second").await;
     }
 }
