@@ -193,7 +193,9 @@ pub(crate) fn answer(
         }
         Ok(InputTaken::Read(..)) => Ok(QuestionRound::Replied(None)),
         // Another form of the same call may have been shown.
-        Err(_) if brought.responses.and_then(read).is_none() => Ok(QuestionRound::Unasked),
+        Err(fault) if fault.code == STATE_INVALID && brought.responses.and_then(read).is_none() => {
+            Ok(QuestionRound::Unasked)
+        }
         Err(fault) => Err(fault),
     }
 }
@@ -306,5 +308,17 @@ mod tests {
         let said = json!({ "answer": { "action": "accept", "content": { "answer": "no" } } });
         assert_eq!(answer(said.clone()), Ok(QuestionRound::Replied(Some("no".to_owned()))));
         assert!(answer(said).is_err(), "a response counts once");
+        // One that comes too late says so, whether or not it can be read.
+        let late = answer(json!({})).unwrap_err();
+        assert!(late.code == "request_state_expired" && !late.is_of_protocol(), "{late:?}");
+    }
+
+    #[test]
+    fn a_state_of_another_form_of_the_call_puts_no_question() {
+        let seal = StateSeal::new().unwrap();
+        let question = ClientForm::Question { text: "Tabs?".to_owned(), choices: Vec::new() };
+        let accepted = json!({ "action": "accept", "content": { "decision": "allow_once" } });
+        let other = call(&asked(&seal), &json!({ "decision": accepted }));
+        assert_eq!(answer(&other, &question, &seal, &CALL), Ok(QuestionRound::Unasked));
     }
 }

@@ -72,6 +72,7 @@ mod mcp_resources;
 mod metrics;
 mod model_clients;
 mod newcomers;
+#[cfg(target_os = "linux")]
 mod odd_roots;
 mod paths;
 mod plugin_agreed;

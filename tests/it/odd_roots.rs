@@ -1,13 +1,15 @@
-//! Workspaces whose root is not UTF-8: every front finds them, and each has a name of its own.
+//! Workspaces whose root is not UTF-8: every front finds them, and each has a name of its own. Other systems
+//! than Linux refuse such names.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
+use std::process::Stdio;
 
 use moss_proto::v1;
 use serde_json::json;
 
-use crate::harness::{Daemon, Site, call, output, reason};
+use crate::harness::{Daemon, Ended, Site, call, output, reason};
 use crate::mcp::client::{McpClient, text};
 use crate::mcp::over_http::{HttpClient, NEWEST};
 use crate::tokens;
@@ -67,12 +69,7 @@ fn the_only_workspace_needs_no_name_on_any_front() {
     }
     // What runs in the directory finds the daemon, and says whom it asked.
     let mut status = site.command(["index", "status"]);
-    let ended = crate::harness::Ended::of(
-        status
-            .current_dir(&root)
-            .stdout(std::process::Stdio::piped())
-            .stderr(std::process::Stdio::piped()),
-    );
+    let ended = Ended::of(status.current_dir(&root).stdout(Stdio::piped()).stderr(Stdio::piped()));
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let mut client = over_stdio(&site, &root);
     assert!(text(&client.call("read_file", json!({ "path": "b.txt" }))).contains("three"));

@@ -123,7 +123,7 @@ pub(crate) fn initialize(root: &Path, options: &Value) -> Result<Value, ServerFa
         "processId": null,
         "clientInfo": {"name": "moss", "version": env!("CARGO_PKG_VERSION")},
         "rootUri": root_uri,
-        "rootPath": root,
+        "rootPath": root.to_str(),
         "workspaceFolders": [{"uri": root_uri, "name": name}],
         "initializationOptions": options,
         "capabilities": {
@@ -333,6 +333,17 @@ mod tests {
         assert_eq!(reply("workspace/applyEdit", &json!({}))["result"]["applied"], false);
         assert_eq!(reply("window/showDocument", &json!({}))["result"]["success"], false);
         assert_eq!(reply("workspace/executeCommand", &json!({}))["error"]["code"], NO_METHOD);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_root_that_is_not_utf_8_has_its_name_as_a_uri() {
+        use std::os::unix::ffi::OsStrExt as _;
+
+        let root = Path::new(std::ffi::OsStr::from_bytes(b"/w/\xff"));
+        let said = initialize(root, &json!({})).unwrap();
+        assert_eq!((&said["rootUri"], &said["rootPath"]), (&json!("file:///w/%FF"), &Value::Null));
+        assert_eq!(initialize(Path::new("/w"), &json!({})).unwrap()["rootPath"], "/w");
     }
 
     #[test]

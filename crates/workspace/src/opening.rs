@@ -83,10 +83,10 @@ fn refusal(path: &Path, home: Option<&Path>) -> Option<&'static str> {
         return Some("it is the home directory itself");
     }
     let mut names = path.components().filter_map(|component| match component {
-        Component::Normal(name) => name.to_str(),
+        Component::Normal(name) => Some(name.to_string_lossy()),
         _ => None,
     });
-    match (names.next(), names.next()) {
+    match (names.next().as_deref(), names.next().as_deref()) {
         (None, _) => Some("it is the root of the file system"),
         (Some("proc" | "sys"), _) => Some("it belongs to the kernel"),
         // Shared memory is an ordinary file system that happens to live there.
@@ -118,6 +118,20 @@ mod tests {
         }
         for path in ["/usr/share", "/dev/shm/project", "/tmp/proc", "/developers"] {
             assert!(refusal(Path::new(path), home).is_none(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_directory_of_the_root_counts_whatever_it_is_called() {
+        use std::os::unix::ffi::OsStrExt as _;
+
+        for (path, expected) in [
+            (&b"/\xff"[..], None),
+            (b"/\xff/proc", None),
+            (b"/dev/\xff/shm", Some("it holds devices")),
+        ] {
+            let path = Path::new(std::ffi::OsStr::from_bytes(path));
+            assert_eq!(refusal(path, None), expected, "{}", path.display());
         }
     }
 }

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::seal::StateSeal;
 
-/// Most callers that have a seal. One more, and all begin anew: what is under way asks again.
+/// Most callers that have a seal. One more, and all begin anew: what is under way is refused as none of ours,
+/// as that of a daemon that ran before is, and its client sends the call anew.
 const CALLERS_MAX: usize = 1_000;
 
 /// A seal for each caller.
