@@ -98,9 +98,9 @@ pub fn call(
     let expected = file.and_then(|file| expected_size(entry, &arguments, file));
     let searches = entry.plugin().is_none() && SEARCHING_TOOLS.contains(&tool);
     let explained = steps.into_iter().map(|step| {
-        let ExplainedStep { action, command, path, asked, protection } = step;
+        let ExplainedStep { action, command, names } = step;
         let size_bytes = size_of(entry, &arguments).filter(|_| action.is_write());
-        let of_name = |path: Option<&RelPath>| {
+        let of_name = |path: Option<&RelPath>, protection: Option<Protection>| {
             let subject = Subject { action, path, protection, size_bytes, command, ..subject };
             if searches && action == Action::Modify {
                 explain_search(&policy, &subject, expected)
@@ -108,8 +108,8 @@ pub fn call(
                 explain_expecting(&policy, &subject, expected.filter(|_| action == Action::Modify))
             }
         };
-        let by_real = of_name(path.as_ref());
-        asked.iter().fold(by_real, |real, asked| stricter(real, of_name(Some(asked))))
+        let each = names.iter().map(|(path, protection)| of_name(Some(path), *protection));
+        each.reduce(stricter).unwrap_or_else(|| of_name(None, None))
     });
     Ok(explained.collect())
 }
@@ -124,19 +124,15 @@ fn steps<'p>(
 ) -> Vec<ExplainedStep<'p>> {
     let mut steps = Vec::new();
     for &action in actions {
-        let protection = file.and_then(|file| file.protection_against(action));
         if action == Action::Exec && !parts.is_empty() {
             steps.extend(
-                parts.iter().flat_map(|(part, opened)| {
-                    part_steps(files, (*part, known), opened, protection)
-                }),
+                parts.iter().flat_map(|(part, opened)| part_steps(files, (*part, known), opened)),
             );
             continue;
         }
         let named = file.filter(|_| action != Action::Call);
-        let path = named.map(|file| file.path.clone());
-        let asked = named.filter(|file| file.asked != file.path).map(|file| file.asked.clone());
-        steps.push(ExplainedStep { action, command: None, path, asked, protection });
+        let names = named.map(|file| file.names(files, action)).unwrap_or_default();
+        steps.push(ExplainedStep { action, command: None, names });
     }
     steps
 }
@@ -182,16 +178,15 @@ fn part_steps<'p>(
     files: &Workspace,
     (part, directory): (&'p CommandPart, Option<&RelPath>),
     opened: &[ShellFile],
-    protection: Option<Protection>,
 ) -> Vec<ExplainedStep<'p>> {
-    let (action, path, asked) = (Action::Exec, directory.cloned(), None);
-    let mut steps = vec![ExplainedStep { action, command: Some(part), path, asked, protection }];
+    let names = directory.map(|directory| (directory.clone(), None)).into_iter().collect();
+    let mut steps = vec![ExplainedStep { action: Action::Exec, command: Some(part), names }];
     for file in opened {
         let other = Some(&file.asked).filter(|asked| **asked != file.real);
         steps.extend([Some(&file.real), other].into_iter().flatten().map(|path| {
             let protection = files.protection(path).map(self::protection);
-            let (path, asked) = (Some(path.clone()), None);
-            ExplainedStep { action: file.action, command: None, path, asked, protection }
+            let names = vec![(path.clone(), protection)];
+            ExplainedStep { action: file.action, command: None, names }
         }));
     }
     steps
@@ -218,19 +213,18 @@ fn plugin_change(
 struct ExplainedStep<'a> {
     action: Action,
     command: Option<&'a CommandPart>,
-    path: Option<RelPath>,
-    /// The other name of the file, where it was asked for under one: rules for either count.
-    asked: Option<RelPath>,
-    protection: Option<Protection>,
+    /// The names of what it is done to, each with what protects it: rules for any of them count.
+    names: Vec<(RelPath, Option<Protection>)>,
 }
 
 struct ExplainedFile {
     path: RelPath,
     /// The name that it was asked for under.
     asked: RelPath,
-    protection: Option<Protection>,
-    /// What holds against reading it: less, where its content is public.
-    read_protection: Option<Protection>,
+    /// Why it is protected beside its names.
+    beside: Option<moss_workspace::Protection>,
+    /// Whether its content is known to be public: less holds against reading it then.
+    is_public: bool,
     exists: bool,
     /// Whether a rule denies it to readers: a call of a tool of moss ends there, and the same whether it is there or
     /// not.
@@ -240,8 +234,23 @@ struct ExplainedFile {
 }
 
 impl ExplainedFile {
-    fn protection_against(&self, action: Action) -> Option<Protection> {
-        if action == Action::Read { self.read_protection } else { self.protection }
+    /// What holds against an action under one of its names.
+    fn protection(&self, files: &Workspace, name: &RelPath, action: Action) -> Option<Protection> {
+        let is_read = action == Action::Read;
+        let named = match is_read && self.is_public {
+            true => files.protection_of_public(name),
+            false => files.protection(name),
+        };
+        // What is around a file is of no concern to readers.
+        let is_secret = self.beside == Some(moss_workspace::Protection::Secret);
+        named.max(self.beside.filter(|_| !is_read || is_secret)).map(protection)
+    }
+
+    /// Its names, the real one first, each with what holds against an action.
+    fn names(&self, files: &Workspace, action: Action) -> Vec<(RelPath, Option<Protection>)> {
+        let asked = Some(&self.asked).filter(|asked| **asked != self.path);
+        let names = [Some(&self.path), asked].into_iter().flatten();
+        names.map(|name| (name.clone(), self.protection(files, name, action))).collect()
     }
 }
 
@@ -296,40 +305,39 @@ fn find(
         _ => names_on_way(files, &asked),
     };
     let hidden = [Some(&asked), real].into_iter().flatten().chain(&on_way).find(hides).cloned();
+    let mut file = ExplainedFile {
+        path: asked.clone(),
+        asked,
+        beside: None,
+        is_public: false,
+        exists: false,
+        is_hidden: hidden.is_some(),
+        size_bytes: None,
+    };
     if let Some(path) = hidden {
-        let protection = files.protection(&path).map(protection);
-        let (exists, is_hidden, size_bytes) = (false, true, None);
-        let read_protection = protection;
-        return Ok(ExplainedFile {
-            path,
-            asked,
-            protection,
-            read_protection,
-            exists,
-            is_hidden,
-            size_bytes,
-        });
+        file.path = path;
+        return Ok(file);
     }
     let resolved = resolved.map_err(refused)?;
-    let protected = files.protection_resolved(&asked).map_err(refused)?;
-    let opened = files.open_for_reading(&asked).ok();
-    let (mut read, protection) = (protected, protected.map(protection));
-    let named = Subject { path: Some(&resolved.path), protection, ..*subject };
-    let decision = explain(policy, &Subject { action: Action::Read, ..named }).decision;
+    file.beside = files.protection_beside_names(&resolved);
+    file.exists = resolved.kind.is_some();
+    file.path = resolved.path;
+    let opened = files.open_for_reading(&file.asked).ok();
+    file.size_bytes = opened.as_ref().map(moss_workspace::OpenedFile::size_bytes);
+    let names = file.names(files, Action::Read);
+    let each = names.iter().map(|(path, protection)| {
+        let named = Subject { path: Some(path), protection: *protection, ..*subject };
+        explain(policy, &Subject { action: Action::Read, ..named })
+    });
+    let decision = each.reduce(stricter).expect("a file has a name").decision;
     // A call looks at the content of no other file to decide about it.
     let by_name = decision.verdict == Verdict::Deny && decision.rule.layer == Layer::Protected;
-    if by_name && opened.as_ref().is_some_and(|opened| opened.is_public()) {
-        read = files.protection_of_public(&asked).max(files.protection_of_public(&resolved.path));
-    }
-    Ok(ExplainedFile {
-        path: resolved.path,
-        asked,
-        protection,
-        read_protection: read.map(self::protection),
-        exists: resolved.kind.is_some(),
-        is_hidden: false,
-        size_bytes: opened.map(|opened| opened.size_bytes()),
-    })
+    let secret = Some(moss_workspace::Protection::Secret);
+    let is_secret = |(name, _): &(RelPath, _)| files.protection_of_public(name) == secret;
+    file.is_public = by_name
+        && !names.iter().any(is_secret)
+        && opened.as_ref().is_some_and(|opened| opened.is_public());
+    Ok(file)
 }
 
 /// The effects that a call of this tool has, in their order. What a plugin reads is known by what was granted to it;

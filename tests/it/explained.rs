@@ -14,7 +14,7 @@ use crate::policy::explained;
 
 /// What is in every file.
 const TEXT: &str = "old line\n";
-/// Files that are there. Of the last one another name than its real one is asked for.
+/// Files that are there. Of the last two another name than its real one is asked for.
 const FILES: &[&str] = &[
     "open/a.txt",
     "asked/a.txt",
@@ -23,9 +23,12 @@ const FILES: &[&str] = &[
     "code/.vscode/tasks.json",
     "secret/.env",
     LINK,
+    SETTINGS,
 ];
 /// A link to the first file, to which nothing may be written under its own name.
 const LINK: &str = "link.txt";
+/// A link to a protected file, which rules may open under that name alone.
+const SETTINGS: &str = "settings";
 /// Files that are not there.
 const MISSING: &[&str] = &[
     "open/new.txt",
@@ -57,6 +60,7 @@ const POLICIES: &[&str] = &[
     "[[rule]]\neffects = [\"read\"]\ndecision = \"ask\"\n",
     "[[rule]]\ndecision = \"ask\"\n",
     "[[rule]]\ndecision = \"deny\"\n",
+    "[[rule]]\neffects = [\"read\", \"write\"]\npaths = [\"secret/.env\"]\nprotected = true\ndecision = \"allow\"\n",
     "[[rule]]\nplugins = [\"*\"]\ndecision = \"deny\"\n",
     "[[rule]]\ndecision = \"allow\"\n[[rule]]\nplugins = [\"*\"]\neffects = [\"create\"]\ndecision = \"ask\"\n",
 ];
@@ -121,7 +125,7 @@ async fn met(client: &Client, tool: &str, arguments: &Value) -> Option<v1::Decis
 }
 
 fn set_up(site: &Site) {
-    for path in FILES.iter().filter(|path| **path != LINK) {
+    for path in FILES.iter().filter(|path| ![LINK, SETTINGS].contains(*path)) {
         if !site.has(path) || site.read(path) != TEXT {
             site.write(path, TEXT);
         }
@@ -144,12 +148,13 @@ async fn an_explanation_says_what_becomes_of_the_call() {
     );
     set_up(&site);
     symlink("open/a.txt", site.workspace().join(LINK)).unwrap();
+    symlink("secret/.env", site.workspace().join(SETTINGS)).unwrap();
     let tools = || TOOLS.iter().copied().filter(|tool| !LEFT_OUT.contains(tool));
     let is_meant = |(tool, path): &(&str, &&str)| match *tool {
         // What a plugin makes of a file that readers may not see is explained as if nothing were there.
         WRITER => !path.starts_with("hidden/"),
         // Neither goes through a link.
-        "delete_file" | "find_code_location" => **path != LINK,
+        "delete_file" | "find_code_location" => ![LINK, SETTINGS].contains(*path),
         _ => true,
     };
     let pairs =

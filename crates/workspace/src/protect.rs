@@ -14,6 +14,7 @@ use moss_sdk::RelPath;
 use self::names::KnownContent;
 pub use self::table::{ProtectedRow, TABLE};
 use crate::error::Error;
+use crate::resolve::Resolved;
 use crate::root::Workspace;
 use crate::spelling::{bare, fold};
 
@@ -88,12 +89,16 @@ impl Workspace {
     /// As [`Workspace::resolve`].
     pub fn protection_resolved(&self, path: &RelPath) -> Result<Option<Protection>, Error> {
         let resolved = self.resolve(path)?;
-        let real = resolved.path;
-        if resolved.identity.is_some_and(|identity| self.secrets.contains(identity)) {
-            return Ok(Some(Protection::Secret));
+        let named = self.protection(path).max(self.protection(&resolved.path));
+        Ok(named.max(self.protection_beside_names(&resolved)))
+    }
+
+    /// Says why what a path leads to is protected beside its names: as a secret file, or by what is around it.
+    pub fn protection_beside_names(&self, found: &Resolved) -> Option<Protection> {
+        if found.identity.is_some_and(|identity| self.secrets.contains(identity)) {
+            return Some(Protection::Secret);
         }
-        let named = self.protection(path).max(self.protection(&real));
-        Ok(named.max(self.protection_around(&real, &[])))
+        self.protection_around(&found.path, &[])
     }
 }
 

@@ -77,7 +77,8 @@ fn explained(
     let has_content = matches!(action, Action::Create | Action::Modify);
     let subject = Subject {
         path: file.map(|(file, _)| &file.path),
-        protection: file.and_then(|(file, _)| file.protection_against(action)),
+        protection: file
+            .and_then(|(file, _)| file.protection(&workspace.files, &file.path, action)),
         size_bytes: file.and_then(|(_, size)| size).filter(|_| has_content),
         ..Subject::of(action, (tool, Effect::Write), caller)
     };

@@ -57,18 +57,30 @@ impl RankedIndex {
                 let one = (Reverse(shared(one)), one_role, &one.path, one.lines);
                 one.cmp(&(Reverse(shared(other)), other_role, &other.path, other.lines))
             });
-            // Only as many are looked at as there is room for: that may take a look at the file.
-            let wanted = of_name.into_iter().map(|(_, hit)| hit);
-            let wanted = wanted.filter(|hit| (search.wants)(&hit.path));
-            found.push(wanted.take(search.hits_max).collect());
+            found.push(of_name.into_iter().map(|(_, hit)| hit).collect());
         }
-        let has_room = |most: usize| {
-            found.iter().map(|one| one.len().min(most)).sum::<usize>() <= search.hits_max
-        };
-        let longest = found.iter().map(Vec::len).max().unwrap_or_default();
-        let each = (1..=longest).rev().find(|most| has_room(*most)).unwrap_or(1);
-        found.into_iter().flat_map(|one| one.into_iter().take(each)).take(search.hits_max).collect()
+        wanted_in_turn(found, search)
     }
+}
+
+/// Of the hits of each name, in their order, as many as of any other. Only as many are looked at as there is room for:
+/// that may take a look at the file.
+fn wanted_in_turn(found: Vec<Vec<CodeHit>>, search: &CodeSearch) -> Vec<CodeHit> {
+    let mut names: Vec<_> = found.into_iter().map(|hits| (hits.into_iter(), Vec::new())).collect();
+    let (mut room, mut are_more) = (search.hits_max, true);
+    while room > 0 && are_more {
+        are_more = false;
+        for (hits, wanted) in &mut names {
+            if room == 0 {
+                break;
+            }
+            if let Some(hit) = hits.find(|hit| (search.wants)(&hit.path)) {
+                wanted.push(hit);
+                (room, are_more) = (room - 1, true);
+            }
+        }
+    }
+    names.into_iter().flat_map(|(_, wanted)| wanted).collect()
 }
 
 /// How many directories two paths have in common.

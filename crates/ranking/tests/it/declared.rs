@@ -1,6 +1,7 @@
 //! What declares a name, exactly.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use moss_ranking::{RankedIndex, RankedView, TextAnalyzer};
 use moss_sdk::RelPath;
@@ -87,6 +88,37 @@ fn a_name_that_is_declared_often_takes_no_room_from_others_and_what_is_near_come
     assert_eq!(found[0], "z/deep/m30.py:1-2 function .new");
     assert_eq!(found[8..], ["z/two.py:1-2 function .parse", "a/one.py:1-2 function .parse"]);
     assert_eq!(declared(&index, &["new"], "")[0], "a/m00.py:1-2 function .new");
+}
+
+#[test]
+fn no_more_files_are_looked_at_than_there_is_room_for() {
+    let paths: Vec<String> = (0..30).map(|n| format!("m{n:02}.py")).collect();
+    let text = "def new():\n    pass\ndef parse():\n    pass\n";
+    let files: Vec<(&str, &str)> = paths.iter().map(|path| (path.as_str(), text)).collect();
+    let index = index(&files);
+    let looked = Arc::new(AtomicUsize::new(0));
+    let looks = Arc::clone(&looked);
+    let wants = move |path: &RelPath| {
+        looks.fetch_add(1, Ordering::Relaxed);
+        path.as_str() != "m00.py"
+    };
+    let search = CodeSearch {
+        goal: CodeSearchGoal::Declared {
+            names: ["new", "parse", "missing"].map(str::to_owned).to_vec(),
+            near: None,
+        },
+        wants: Arc::new(wants),
+        hits_max: 4,
+        hits_of_file_max: 4,
+    };
+    let view = index.view(&RankedView::default(), &mut |_| true);
+    let hits = index.answer(&search, &view, true);
+    let found: Vec<_> = hits
+        .iter()
+        .map(|hit| format!("{} {}", hit.path, hit.name.as_deref().unwrap_or_default()))
+        .collect();
+    assert_eq!(found, ["m01.py new", "m02.py new", "m01.py parse", "m02.py parse"]);
+    assert_eq!(looked.load(Ordering::Relaxed), 6, "the four, and the first of each name");
 }
 
 /// The first results of a query as `path container.name`.

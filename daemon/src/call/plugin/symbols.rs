@@ -22,6 +22,8 @@ use moss_live_index::ranked_texts::RankedGate;
 const NAMES_MAX: usize = 200;
 /// Most declarations of one result.
 const DECLARATIONS_MAX: usize = 1_000;
+/// Most files that are looked at for it, while nothing is taken into the index.
+const LOOKS_MAX: usize = 4 * DECLARATIONS_MAX;
 
 /// Finds what declares some names.
 ///
@@ -88,13 +90,15 @@ pub(super) async fn symbols(
     scope.blocking(find).await?
 }
 
-/// Whether files have one name, each looked at once; after a cancellation none has.
+/// Whether files have one name, each looked at once; after a cancellation, or as many looks as there may be, none has.
 fn has_one_name(reader: &Arc<GuestReader>) -> FileChoice {
     let (reader, known) = (Arc::clone(reader), Mutex::new(HashMap::new()));
     Arc::new(move |path: &RelPath| {
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        *known
-            .entry(path.clone())
-            .or_insert_with(|| !reader.access().is_cancelled() && reader.has_one_name(path))
+        let may_look = known.len() < LOOKS_MAX && !reader.access().is_cancelled();
+        match known.get(path) {
+            Some(has_one_name) => *has_one_name,
+            None => may_look && *known.entry(path.clone()).or_insert(reader.has_one_name(path)),
+        }
     })
 }
