@@ -15,7 +15,6 @@ use serde_json::{Map, Value};
 pub use self::command::doubt;
 use crate::approvals::Situation;
 use crate::call::{ShellFile, files_of_parts, known_directory, protection};
-use crate::names_on_way::names_on_way;
 use crate::state::WorkspaceState;
 use moss_catalog::{CatalogEntry, Runner};
 use moss_dispatch::{CallError, SessionKey, operations};
@@ -24,6 +23,7 @@ use moss_policy::explain::{Explanation, explain, explain_expecting, explain_sear
 use moss_policy::standing::{Asker, StandingApproval};
 use moss_policy::{Action, CommandPart, Layer, Policy, Protection, ReadingDoubt, Subject, Verdict};
 use moss_schema::Violation;
+use moss_workspace::names_on_way;
 
 /// Parameters that name the file that a tool acts on.
 const PATH_PARAMETERS: &[&str] = &["path", "filePath"];

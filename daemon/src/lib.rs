@@ -21,7 +21,6 @@ pub mod jobs;
 pub mod language_servers;
 pub mod left_commands;
 pub mod metrics;
-mod names_on_way;
 pub mod permits;
 pub mod recorded_decision;
 mod reload;

@@ -40,7 +40,22 @@ const LEADING_MAX: usize = 64;
 /// Options before a subcommand, by program, of which it is known that the next word is their value.
 const LEADING_VALUES: [(&[&str], &[&str]); 8] = [
     (&["cargo"], &["-C", "-Z", "--color", "--config"]),
-    (&["docker", "podman"], &["-H", "-c", "-l", "--config", "--context", "--host", "--log-level"]),
+    (
+        &["docker", "podman"],
+        &[
+            "-H",
+            "-c",
+            "-f",
+            "-l",
+            "-p",
+            "--config",
+            "--context",
+            "--file",
+            "--host",
+            "--log-level",
+            "--project-name",
+        ],
+    ),
     (&["docker-compose"], &["-f", "-p", "--file", "--project-name"]),
     (&["gh", "glab"], &["-R", "--repo"]),
     (&["helm"], &["-n", "--kube-context", "--namespace"]),
@@ -48,7 +63,7 @@ const LEADING_VALUES: [(&[&str], &[&str]); 8] = [
         &["kubectl", "oc"],
         &["-n", "-s", "--cluster", "--context", "--kubeconfig", "--namespace", "--server"],
     ),
-    (&["npm", "pnpm"], &["-C", "--prefix"]),
+    (&["npm", "pnpm"], &["-C", "--loglevel", "--prefix"]),
     (&["yarn"], &["--cwd"]),
 ];
 
@@ -147,11 +162,15 @@ fn behind_options(words: &[ShellWord], mut starts: Vec<RuleBeginning>) -> Vec<Ru
             starts.push(RuleBeginning { is_known: false, is_open: true, ..start });
             break;
         }
-        let shortest = start.end + if has_value(words, option) { 2 } else { 1 };
+        let has_value = has_value(words, option);
+        let shortest = start.end + if has_value { 2 } else { 1 };
         for end in shortest..=start.end + 1 + usize::from(value.is_some()) {
-            if !starts.iter().any(|other| other.end == end) {
-                let is_known = start.is_known && option.fixed().is_some();
-                starts.push(RuleBeginning { end, is_known, is_open: false });
+            // That the next word is a value is certain of few options.
+            let is_certain = has_value || end == start.end + 1;
+            let is_known = start.is_known && option.fixed().is_some() && is_certain;
+            match starts.iter_mut().find(|other| other.end == end) {
+                Some(other) => other.is_known |= is_known,
+                None => starts.push(RuleBeginning { end, is_known, is_open: false }),
             }
         }
     }
@@ -347,6 +366,7 @@ mod tests {
         assert_eq!(command("docker compose -f a ps").begin(&rule), WordMatch::No);
         let rule = argv("python -c");
         assert_eq!(command("python -u -c 1").begin(&rule), WordMatch::Yes);
+        assert_eq!(command("python -m pytest -c x").begin(&rule), WordMatch::Maybe);
     }
 
     #[test]

@@ -51,8 +51,7 @@ const COUNT_EVERY: Duration = Duration::from_millis(200);
 const LEFT_GRACE: Duration = Duration::from_millis(100);
 /// How often it is looked at meanwhile.
 const LEFT_EVERY: Duration = Duration::from_millis(5);
-/// How often all that is left is killed before the keeper gives up: each time what was started
-/// meanwhile is found.
+/// How often all that is left is killed before the keeper gives up: each time what was started meanwhile is found.
 const KILL_ROUNDS_MAX: usize = 200;
 
 /// A command that runs.

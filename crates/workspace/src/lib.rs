@@ -43,6 +43,7 @@ mod look;
 mod mount;
 pub mod named;
 mod names;
+mod names_on_way;
 mod opening;
 mod options;
 mod origin;
@@ -83,6 +84,7 @@ pub use crate::live::{
     TextKnowledge,
 };
 pub use crate::look::{DirectoryNames, LastLink, PathInfo};
+pub use crate::names_on_way::names_on_way;
 pub use crate::options::{FileLimits, Resolver, WorkspaceOptions};
 pub use crate::origin::Origin;
 pub use crate::plain_text::{LARGE_BYTES, PlainFile, PlainProblem};

@@ -43,9 +43,9 @@ pub(in crate::call) use self::serving::{PermittedServer, PriorDecisions, ServerR
 use super::{Effects, FileNames, ToolFacts, ask::Ask, decide::ChangeFacts};
 use crate::call::record;
 use crate::call::stop::EffectStop;
-use crate::names_on_way::names_on_way;
 use moss_dispatch::command::{AskedCommand, CommandQuestion};
 use moss_policy::{CommandGrants, CommandPart, Decision, Policy, Verdict, strictest};
+use moss_workspace::names_on_way;
 
 /// A command that was read, with where and how it would run.
 #[derive(Debug)]

@@ -7,8 +7,8 @@ use super::ask::Ask;
 use super::{Effects, FileNames, ToolFacts};
 use crate::call::record;
 use crate::call::stop::EffectStop;
-use crate::names_on_way::names_on_way;
 use moss_policy::{Action, Decision, Policy, Verdict};
+use moss_workspace::names_on_way;
 
 // === impl Effects ===
 

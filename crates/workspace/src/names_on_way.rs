@@ -2,16 +2,16 @@
 
 use std::collections::VecDeque;
 
+use crate::Workspace;
 use moss_sdk::RelPath;
 use moss_sdk::file::EntryKind;
-use moss_workspace::Workspace;
 
 /// Most symbolic links that are followed.
 const LINKS_MAX: usize = 40;
 
 /// Returns what the error about a path that leads to nothing depends on: every name that it goes by, links followed, unless
 /// a directory is there.
-pub(crate) fn names_on_way(files: &Workspace, path: &RelPath) -> Vec<RelPath> {
+pub fn names_on_way(files: &Workspace, path: &RelPath) -> Vec<RelPath> {
     let mut pending: VecDeque<String> = path.components().map(str::to_owned).collect();
     let (mut real, mut links, mut names) = (RelPath::root(), 0, Vec::new());
     while let Some(name) = pending.pop_front() {
