@@ -40,22 +40,7 @@ const LEADING_MAX: usize = 64;
 /// Options before a subcommand, by program, of which it is known that the next word is their value.
 const LEADING_VALUES: [(&[&str], &[&str]); 8] = [
     (&["cargo"], &["-C", "-Z", "--color", "--config"]),
-    (
-        &["docker", "podman"],
-        &[
-            "-H",
-            "-c",
-            "-f",
-            "-l",
-            "-p",
-            "--config",
-            "--context",
-            "--file",
-            "--host",
-            "--log-level",
-            "--project-name",
-        ],
-    ),
+    (&["docker", "podman"], &["-H", "-c", "-l", "--config", "--context", "--host", "--log-level"]),
     (&["docker-compose"], &["-f", "-p", "--file", "--project-name"]),
     (&["gh", "glab"], &["-R", "--repo"]),
     (&["helm"], &["-n", "--kube-context", "--namespace"]),
@@ -163,10 +148,12 @@ fn behind_options(words: &[ShellWord], mut starts: Vec<RuleBeginning>) -> Vec<Ru
             break;
         }
         let has_value = has_value(words, option);
-        let shortest = start.end + if has_value { 2 } else { 1 };
+        // Behind a subcommand these stand alone, as in `docker-compose logs -f`.
+        let stands_alone = matches!(option.fixed(), Some("-f" | "-p"));
+        let shortest = start.end + if has_value && !stands_alone { 2 } else { 1 };
         for end in shortest..=start.end + 1 + usize::from(value.is_some()) {
             // That the next word is a value is certain of few options.
-            let is_certain = has_value || end == start.end + 1;
+            let is_certain = has_value == (end != start.end + 1);
             let is_known = start.is_known && option.fixed().is_some() && is_certain;
             match starts.iter_mut().find(|other| other.end == end) {
                 Some(other) => other.is_known |= is_known,
@@ -362,7 +349,11 @@ mod tests {
         assert_eq!(command("cargo +nightly -q publish").begin(&rule), WordMatch::Yes);
         assert_eq!(command("cargo +nightly build publish").begin(&rule), WordMatch::No);
         let rule = argv("docker compose down");
-        assert_eq!(command("docker -D compose -f a down").begin(&rule), WordMatch::Yes);
+        assert_eq!(command("docker -D compose -f a down").begin(&rule), WordMatch::Maybe);
+        assert_eq!(command("docker logs -f a").begin(&argv("docker logs a")), WordMatch::Yes);
+        let rule = argv("docker-compose logs a");
+        assert_ne!(command("docker-compose logs -f a").begin(&rule), WordMatch::No);
+        let rule = argv("docker compose down");
         assert_eq!(command("docker compose -f a ps").begin(&rule), WordMatch::No);
         let rule = argv("python -c");
         assert_eq!(command("python -u -c 1").begin(&rule), WordMatch::Yes);

@@ -46,6 +46,20 @@ fn places_in(schema: &Value) -> u64 {
     places
 }
 
+/// Whether a schema refers to more than definitions: then a text may be held to the patterns of any property.
+fn refers_elsewhere(schema: &Value) -> bool {
+    let is_elsewhere = |(key, field): (&String, &Value)| {
+        let is_reference = matches!(key.as_str(), "$ref" | "$dynamicRef");
+        let is_to_definition = field.as_str().is_some_and(|to| to.starts_with("#/$defs/"));
+        (is_reference && !is_to_definition) || refers_elsewhere(field)
+    };
+    match schema {
+        Value::Array(items) => items.iter().any(refers_elsewhere),
+        Value::Object(fields) => fields.iter().any(is_elsewhere),
+        _ => false,
+    }
+}
+
 /// How many characters and classes a pattern has once its counts are written out.
 fn places_of(pattern: &str) -> u64 {
     match regex_syntax::parse(pattern) {
@@ -89,13 +103,15 @@ impl ValueBound {
     pub fn of(schema: &Value) -> Self {
         let mut rest = schema.clone();
         let properties = rest.as_object_mut().and_then(|fields| fields.remove("properties"));
+        let properties = properties.filter(|_| !refers_elsewhere(schema));
+        let rest = if properties.is_some() { &rest } else { schema };
         let places = match properties {
             Some(Value::Object(properties)) => {
                 properties.iter().map(|(name, schema)| (name.clone(), places_in(schema))).collect()
             }
             _ => BTreeMap::new(),
         };
-        Self { cost: SchemaCost::of(schema).ok(), places, places_of_any: places_in(&rest) }
+        Self { cost: SchemaCost::of(schema).ok(), places, places_of_any: places_in(rest) }
     }
 
     /// Whether holding a value to the schema ends soon.
@@ -150,6 +166,12 @@ mod tests {
         } });
         let written = json!({ "path": "a".repeat(200), "content": "a ".repeat(1 << 19) });
         assert!(ValueBound::of(&beside).allows(&written));
+        let costly = r"^[a-h](?:[a-h ]{1,60}[a-d]){1,12}[k-z]$";
+        let referring = json!({ "properties": {
+            "a": { "type": "string", "pattern": costly },
+            "b": { "$ref": "#/properties/a" },
+        } });
+        assert!(!ValueBound::of(&referring).allows(&json!({ "b": "a ".repeat(750_000) })));
         let nested = json!({ "definitions": { "a": { "patternProperties": { "a{1000}": {} } } } });
         assert!(!ValueBound::of(&nested).allows(&text(1 << 20)));
     }
