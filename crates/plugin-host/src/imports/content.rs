@@ -15,6 +15,17 @@ pub(crate) struct GuestContent {
     size_bytes: usize,
     /// Most bytes of all parts and the output together.
     bytes_max: usize,
+    /// What was read in vain: a guest that goes on trying keeps a thread and memory of the host busy.
+    refused_bytes: usize,
+}
+
+/// How many bytes there are to read, before any of them is.
+fn given_bytes(part: &Part) -> usize {
+    match part {
+        Part::Text(text) | Part::Json(text) => text.len(),
+        Part::Image(data) => data.len(),
+        Part::Link(link) => link.uri.len().saturating_add(link.name.len()),
+    }
 }
 
 fn read(part: Part) -> Result<ContentPart, ToolError> {
@@ -36,7 +47,7 @@ fn read(part: Part) -> Result<ContentPart, ToolError> {
 
 impl GuestContent {
     pub(crate) fn new(bytes_max: usize) -> Self {
-        Self { parts: Vec::new(), size_bytes: 0, bytes_max }
+        Self { parts: Vec::new(), size_bytes: 0, bytes_max, refused_bytes: 0 }
     }
 
     /// Returns how many bytes of the output are taken.
@@ -55,17 +66,28 @@ impl GuestContent {
             let message = format!("a result shows at most {CONTENT_PARTS_MAX} parts");
             return Err(ToolError::new(ErrorCode::LimitExceeded, message));
         }
-        let part = read(part)?;
-        let size_bytes = self.size_bytes.saturating_add(part.size_bytes());
-        if size_bytes > self.bytes_max {
-            let most = units::size(self.bytes_max);
-            let message = format!("what the result shows has more than {most}");
-            return Err(ToolError::new(ErrorCode::TooLarge, message)
-                .hint("show less, or have `limits.output` of the plugin raised"));
-        }
-        self.size_bytes = size_bytes;
+        let given_bytes = given_bytes(&part);
+        self.check_room(given_bytes.saturating_add(self.refused_bytes))?;
+        let part = read(part).inspect_err(|_| {
+            self.refused_bytes = self.refused_bytes.saturating_add(given_bytes);
+        })?;
+        // JSON is shown in other words than it was given in.
+        let size_bytes = part.size_bytes();
+        self.check_room(size_bytes)?;
+        self.size_bytes = self.size_bytes.saturating_add(size_bytes);
         self.parts.push(part);
         Ok(())
+    }
+
+    fn check_room(&self, more_bytes: usize) -> Result<(), ToolError> {
+        if self.size_bytes.saturating_add(more_bytes) <= self.bytes_max {
+            return Ok(());
+        }
+        let most = units::size(self.bytes_max);
+        let message =
+            format!("what the result shows has, with what was refused of it, more than {most}");
+        Err(ToolError::new(ErrorCode::TooLarge, message)
+            .hint("show less, or have `limits.output` of the plugin raised"))
     }
 }
 
@@ -74,5 +96,40 @@ impl Host for GuestContent {
         // What a guest wrote is quoted in the message, and goes back to it alone.
         self.push(part)
             .map_err(|error| Error { message: quoted(&error.message), ..Error::from(error) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MOST: usize = 1000;
+
+    fn json(text: String) -> Part {
+        Part::Json(text)
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused_before_it_is_read() {
+        let mut content = GuestContent::new(MOST);
+        // Read, it would be refused for another reason.
+        let error = content.push(json("[".repeat(MOST + 1))).unwrap_err();
+        assert_eq!(error.code, ErrorCode::TooLarge, "{}", error.message);
+        // Blanks count as they come.
+        let error = content.push(json(format!("1{}", " ".repeat(MOST)))).unwrap_err();
+        assert_eq!(error.code, ErrorCode::TooLarge, "{}", error.message);
+        content.push(json(format!("[{}]", " ".repeat(MOST - 2)))).unwrap();
+        assert_eq!(content.size_bytes(), 2);
+    }
+
+    #[test]
+    fn what_is_read_in_vain_has_a_bound() {
+        let mut content = GuestContent::new(MOST);
+        for _ in 0..4 {
+            let error = content.push(json("[".repeat(MOST / 4))).unwrap_err();
+            assert_eq!(error.code, ErrorCode::InvalidArguments, "{}", error.message);
+        }
+        let error = content.push(json("[".repeat(MOST / 4))).unwrap_err();
+        assert_eq!(error.code, ErrorCode::TooLarge, "{}", error.message);
     }
 }
