@@ -177,6 +177,17 @@ impl Client {
         Ok(Some(Self { channel, credentials, workspace: String::new(), host: None }))
     }
 
+    /// As [`Client::connect`], where requests follow that have no end of their own.
+    ///
+    /// # Errors
+    ///
+    /// As [`Client::connect`], and where a daemon listens and does not respond.
+    pub(crate) async fn greet(dirs: &Dirs) -> Result<Option<Self>, RequestFailure> {
+        let Some(client) = Self::connect(dirs).await? else { return Ok(None) };
+        client.status().await?;
+        Ok(Some(client))
+    }
+
     /// Goes to a daemon of this process that serves others as well, as who shows a credential there.
     /// Requests go to the workspace that the entrance names.
     pub(crate) fn within(entrance: &Entrance) -> Self {

@@ -371,7 +371,7 @@ impl Session {
         let dirs = self.dirs()?;
         let client = match self.reach(false).await? {
             Some(client) => Some(client),
-            None => Client::connect(&dirs).await?,
+            None => interruptible(async { Ok(Client::greet(&dirs).await?) }).await?,
         };
         let Some(client) = client else {
             let message = format!("no daemon listens on {}", dirs.socket().display());

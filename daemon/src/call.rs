@@ -203,6 +203,10 @@ async fn attempt(
         return Err(effects.denied_by_person(denial.digest, &denial.reason).await);
     }
     let ready = ready(scope, effects).await?;
+    // What is reached by the open directory would be another tree than what commands see at its path.
+    if let Err(error) = scope.workspace.files.check_root() {
+        return Ok(Err(error.into()));
+    }
     scope.take_permit().await?;
     match carry_out(scope, effects, ready).await {
         Ok(output) => Ok(Ok(output)),

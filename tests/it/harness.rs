@@ -334,8 +334,13 @@ impl Daemon {
 
     /// Asks the daemon to end.
     pub(crate) fn terminate(&self) {
+        self.signal(Signal::TERM);
+    }
+
+    /// Sends the daemon a signal.
+    pub(crate) fn signal(&self, signal: Signal) {
         let pid = Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, Signal::TERM).expect("it is a child of ours");
+        rustix::process::kill_process(pid, signal).expect("it is a child of ours");
     }
 
     /// Waits for the end of the daemon.

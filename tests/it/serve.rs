@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 
 use moss_proto::v1;
+use rustix::process::Signal;
 use serde_json::json;
 
 use crate::harness::guests::zoo;
@@ -199,6 +200,39 @@ async fn a_workspace_that_is_moved_away_is_not_written_elsewhere() {
     }
     assert!(!site.has("b.txt") && !site.outside("moved/b.txt").exists());
     assert_eq!(std::fs::read_to_string(site.outside("moved/a.txt")).unwrap(), "x\n");
+
+    // Nor read: commands would see another tree at its path than the tools have open.
+    for (tool, arguments) in
+        [("read_file", json!({"path": "a.txt"})), ("list_directory", json!({"path": "."}))]
+    {
+        let result = client.call(call(tool, arguments)).await.unwrap();
+        let error = failure(&result);
+        assert!(error.message.contains("replaced while it is in use"), "{tool}: {error:?}");
+        assert!(error.hint.contains("restarted"), "{tool}: {error:?}");
+    }
+    std::fs::remove_dir(site.workspace()).unwrap();
+    std::fs::rename(site.outside("moved"), site.workspace()).unwrap();
+    client.done("read_file", json!({"path": "a.txt"})).await;
+}
+
+#[tokio::test]
+async fn commands_end_where_the_daemon_does_not_respond() {
+    let site = Site::new();
+    let daemon = site.serve();
+    daemon.signal(Signal::STOP);
+    for (arguments, code) in [
+        (&["doctor"][..], 1),
+        (&["confirm", "list"], 5),
+        (&["jobs", "list"], 5),
+        (&["plugin", "list"], 5),
+    ] {
+        let ended = site.run(arguments);
+        assert_eq!(ended.code, Some(code), "{arguments:?}: {ended:?}");
+        let text = format!("{}{}", ended.stdout, ended.stderr);
+        assert!(text.contains("did not respond within"), "{arguments:?}: {ended:?}");
+    }
+    daemon.signal(Signal::CONT);
+    daemon.stop();
 }
 
 #[tokio::test]

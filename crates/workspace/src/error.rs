@@ -28,6 +28,12 @@ pub enum Error {
         /// Why it cannot, for the message.
         reason: String,
     },
+    /// The path of the root leads elsewhere by now.
+    #[error("the workspace {path} was moved, removed or replaced while it is in use")]
+    RootReplaced {
+        /// The directory, as it was opened.
+        path: String,
+    },
     /// A link on the way leads out of the workspace.
     #[error("{path} leads out of the workspace through a link")]
     Outside {
@@ -338,9 +344,10 @@ impl Error {
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Path(error) => error.code,
-            Self::Root { .. } | Self::Clash { .. } | Self::Splice { .. } => {
-                ErrorCode::InvalidArguments
-            }
+            Self::Root { .. }
+            | Self::RootReplaced { .. }
+            | Self::Clash { .. }
+            | Self::Splice { .. } => ErrorCode::InvalidArguments,
             Self::Outside { .. } | Self::OtherFilesystem { .. } => ErrorCode::OutsideWorkspace,
             Self::LinkLoop { .. } | Self::Unnameable { .. } | Self::Alias { .. } => {
                 ErrorCode::InvalidPath

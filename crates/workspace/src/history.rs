@@ -24,7 +24,7 @@ mod settled;
 pub(crate) mod store;
 mod undo;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -36,6 +36,7 @@ use rustix::io::Errno;
 use crate::changes::{FileAction, Plan};
 use crate::diff;
 use crate::error::Error;
+use crate::handle::{Identity, Stat};
 use crate::origin::Origin;
 use crate::own::{Lock, OwnDir};
 
@@ -58,6 +59,8 @@ const OPEN_LOCK_FILE: &str = "open.lock";
 pub struct History {
     connection: Mutex<Connection>,
     directory: OwnDir,
+    /// Where the database lies, and which file that was when it was opened.
+    database: (PathBuf, Identity),
     limits: HistoryLimits,
     claims: Claims,
     lease: Lease<Lock>,
@@ -182,6 +185,10 @@ pub struct HistoryStats {
     pub kept: u64,
 }
 
+fn at_path(path: &Path) -> Result<Identity, Errno> {
+    rustix::fs::lstat(path).map(|found| Stat::new(&found).identity)
+}
+
 // === impl HistoryLimits ===
 
 impl Default for HistoryLimits {
@@ -235,10 +242,14 @@ impl History {
         // Two that make the tables at once would not wait for each other.
         let _lock = directory.lock(OPEN_LOCK_FILE, LOCK_WAIT)?;
         let connection = Mutex::new(store::open(&directory)?);
+        let path = directory.path().join(store::FILE);
+        let identity =
+            at_path(&path).map_err(|errno| Error::io(&path.display(), "look at", errno))?;
+        let database = (path, identity);
         let group_sync = GroupSync::start(log_sync(&directory)?)
             .map_err(|error| Error::std_io(&state_directory.display(), "serve", error))?;
         let (claims, lease, settled) = (Claims::default(), Lease::default(), Mutex::default());
-        Ok(Self { connection, directory, limits, claims, lease, group_sync, settled })
+        Ok(Self { connection, directory, database, limits, claims, lease, group_sync, settled })
     }
 
     /// As [`History::open`], for tests of what happens at the waits for the disk.
@@ -325,6 +336,7 @@ impl History {
     ///
     /// `History`, `Busy`.
     pub fn record(&self, plan: &Plan, origin: &Origin) -> Result<u64, Error> {
+        self.check_path()?;
         let number = store::record(&mut self.connection(), plan, origin)?;
         self.make_durable()?;
         // Room is made after the fact, as after a commit.
@@ -339,6 +351,23 @@ impl History {
     /// `History` with what is wrong.
     pub fn check_integrity(&self) -> Result<(), Error> {
         query::check_integrity(&self.connection())
+    }
+
+    /// Entries in a file that has lost its name would be gone with this process.
+    fn check_path(&self) -> Result<(), Error> {
+        let (path, identity) = &self.database;
+        match at_path(path) {
+            Ok(found) if found == *identity => Ok(()),
+            Ok(_) | Err(Errno::NOENT) => Err(Error::History {
+                reason: format!(
+                    "{} was moved, removed or replaced while it is in use; nothing was changed: put it back or restart \
+                     the daemon",
+                    path.display()
+                ),
+                damaged: false,
+            }),
+            Err(errno) => Err(Error::io(&path.display(), "look at", errno)),
+        }
     }
 
     pub(crate) fn connection(&self) -> MutexGuard<'_, Connection> {

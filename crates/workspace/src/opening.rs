@@ -65,12 +65,13 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// Fails where the path of the root leads to another directory than the one that was opened.
-    pub(crate) fn check_root(&self) -> Result<(), Error> {
-        let moved = || Error::Root {
-            path: self.path.display().to_string(),
-            reason: "it was moved or replaced since it was opened".to_owned(),
-        };
+    /// Looks whether the path of the root still leads to the directory that was opened.
+    ///
+    /// # Errors
+    ///
+    /// `RootReplaced`.
+    pub fn check_root(&self) -> Result<(), Error> {
+        let moved = || Error::RootReplaced { path: self.path.display().to_string() };
         let now = rustix::fs::lstat(&self.path).map_err(|_| moved())?;
         if handle::Stat::new(&now).identity == self.identity { Ok(()) } else { Err(moved()) }
     }

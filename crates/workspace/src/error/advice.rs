@@ -10,6 +10,9 @@ impl Error {
     fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::Root { .. } => "name a project directory",
+            Self::RootReplaced { .. } => {
+                "ask for the daemon to be restarted, or for the directory to be put back"
+            }
             Self::Outside { .. } => {
                 "only files beneath the workspace root can be reached; links \
                  must be relative and stay inside"

@@ -84,6 +84,7 @@ impl History {
         directories: &[RelPath],
         temps: &[String],
     ) -> Result<u64, Error> {
+        self.check_path()?;
         // Held until the entry counts as open: nobody sees a later one without it.
         let mut connection = self.connection();
         let mut settled = self.settled();

@@ -19,7 +19,7 @@ use crate::handle;
 use crate::origin::Origin;
 use crate::own::OwnDir;
 
-const FILE: &str = "history.sqlite";
+pub(super) const FILE: &str = "history.sqlite";
 /// Its write-ahead log. Locks lie on the other files of the database: this one may be opened beside
 /// SQLite.
 const LOG_FILE: &str = "history.sqlite-wal";

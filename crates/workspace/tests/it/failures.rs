@@ -122,8 +122,28 @@ fn a_root_that_was_replaced_is_noticed() {
     fs::rename(fixture.root(), fixture.temp.path().join("moved")).unwrap();
     fs::create_dir(fixture.root()).unwrap();
     let refused = fixture.workspace.commit(&plan, &fixture.history, &origin("moved"));
-    assert!(matches!(refused, Err(Error::Root { .. })), "{refused:?}");
+    assert!(matches!(refused, Err(Error::RootReplaced { .. })), "{refused:?}");
     assert_eq!(tree(fixture.temp.path()).iter().filter(|(p, _)| p.ends_with("a")).count(), 0);
+}
+
+#[test]
+fn a_history_that_lost_its_name_takes_no_change() {
+    let fixture = Fixture::new();
+    fixture.commit(vec![create("a", "1\n")]).unwrap();
+    let state = fixture.temp.path().join("state");
+    let (file, moved) = (state.join("history.sqlite"), state.join("moved"));
+    let before = tree(&fixture.root());
+    fs::rename(&file, &moved).unwrap();
+    for is_replaced in [false, true] {
+        if is_replaced {
+            fs::copy(&moved, &file).unwrap();
+        }
+        let error = fixture.commit(vec![write("a", b"1\n", "2\n")]).unwrap_err();
+        assert!(error.to_string().contains("restart the daemon"), "{error}");
+        assert_eq!(tree(&fixture.root()), before);
+    }
+    fs::rename(&moved, &file).unwrap();
+    fixture.commit(vec![write("a", b"1\n", "2\n")]).unwrap();
 }
 
 /// A change set of which every part can run out of room.
