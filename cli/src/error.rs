@@ -175,7 +175,11 @@ impl From<StartError> for CliError {
             StartError::NoPluginList(_) => (Outcome::Invalid, "plugin_list_missing"),
             StartError::Catalog(_) => (Outcome::Failed, "internal"),
         };
-        Self::new(outcome, code, error.to_string())
+        let cli_error = Self::new(outcome, code, error.to_string());
+        match &error {
+            StartError::Workspace(error) => error.hint().into_iter().fold(cli_error, Self::hint),
+            _ => cli_error,
+        }
     }
 }
 

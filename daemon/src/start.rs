@@ -8,7 +8,8 @@ use std::time::Duration;
 use moss_sdk::ToolSpec;
 use moss_sdk::tool::AnyTool;
 use moss_workspace::{
-    FileLimits, History, HistoryLimits, Workspace, WorkspaceOptions, dirs::Dirs, own::OwnDir,
+    Error, FileLimits, History, HistoryLimits, Recovered, Workspace, WorkspaceOptions, dirs::Dirs,
+    own::OwnDir,
 };
 
 use crate::approvals::StandingApprovals;
@@ -99,8 +100,15 @@ fn open_workspace(
     let state = setup.dirs.workspace_state(files.root());
     OwnDir::create(&state)?;
     let history = History::open(&state, history_limits(config))?;
-    let recovered = moss_workspace::recover(&files, &history)?;
     let root = files.root().display();
+    let recovered = match moss_workspace::recover(&files, &history) {
+        // Reading goes on; each change tries it again first, and is refused where it fails.
+        Err(error @ (Error::Io { .. } | Error::ReadOnly { .. })) => {
+            tracing::warn!(workspace = %root, %error, "commits that a crash interrupted wait to be rolled back");
+            Recovered::default()
+        }
+        recovered => recovered?,
+    };
     tracing::info!(workspace = %root, "opened");
     if recovered.rolled_back > 0 {
         let changes = recovered.rolled_back;
@@ -154,6 +162,7 @@ fn pruning_bounds(config: &Config) -> pruning::PruningBounds {
     pruning::PruningBounds {
         bytes_max: config.journal.bytes_max,
         days_max: config.journal.days_max,
+        ..pruning::PruningBounds::default()
     }
 }
 

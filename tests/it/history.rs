@@ -252,3 +252,48 @@ async fn diffs_that_do_not_fit_are_not_made() {
     assert!(newer["diff"].as_str().unwrap().contains("the diff continues"), "{newer}");
     assert_eq!((older.get("diff"), &older["diff_missing"]), (None, &json!("too_long")));
 }
+
+#[test]
+fn a_damaged_store_is_found_and_writes_nothing() {
+    let site = Site::allowing();
+    site.write("a.txt", "ORIGINAL\n");
+    let edit = ["call", "replace_text", "path=a.txt", "oldText=ORIGINAL", "newText=later"];
+    assert_eq!(site.run(&edit).code, Some(0));
+    let states = std::fs::read_dir(site.state().join("workspaces")).unwrap();
+    let state = states.last().unwrap().unwrap().path();
+    let (store, journal) = (state.join("history.sqlite"), state.join("audit.db"));
+    let whole = std::fs::read(&store).unwrap();
+    let line = |ended: &crate::harness::Ended, name: &str| {
+        let found = ended.stdout.lines().find(|line| line.contains(name));
+        found.unwrap_or_else(|| panic!("{ended:?}")).to_owned()
+    };
+    let sound = site.run(&["doctor"]);
+    assert!(line(&sound, "history").contains("1 changes"), "{sound:?}");
+
+    // One byte of a content.
+    let at = whole.windows(8).position(|bytes| bytes == b"ORIGINAL").unwrap();
+    let mut other = whole.clone();
+    other[at] = b'X';
+    std::fs::write(&store, &other).unwrap();
+    let undo = site.run(&["history", "undo", "1"]);
+    assert_ne!(undo.code, Some(0), "{undo:?}");
+    assert!(undo.stderr.contains("is not what was written"), "{undo:?}");
+    assert_eq!(std::fs::read_to_string(site.workspace().join("a.txt")).unwrap(), "later\n");
+
+    // No database any more.
+    std::fs::write(&store, [b'x'; 4096]).unwrap();
+    let read = site.run(&["call", "read_file", "path=a.txt"]);
+    assert_eq!(read.code, Some(1), "{read:?}");
+    assert!(read.stderr.contains(store.to_str().unwrap()), "{read:?}");
+    assert!(read.stderr.contains("a new one is made"), "{read:?}");
+    let doctor = site.run(&["doctor"]);
+    assert_eq!(doctor.code, Some(1), "{doctor:?}");
+    assert!(line(&doctor, "history").contains(store.to_str().unwrap()), "{doctor:?}");
+    std::fs::write(&store, &whole).unwrap();
+    assert_eq!(site.run(&["history", "undo", "1"]).code, Some(0));
+
+    std::fs::write(&journal, [b'x'; 4096]).unwrap();
+    let doctor = site.run(&["doctor"]);
+    assert_eq!(doctor.code, Some(1), "{doctor:?}");
+    assert!(doctor.stdout.contains("audit.db"), "{doctor:?}");
+}

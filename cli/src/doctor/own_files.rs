@@ -6,7 +6,8 @@ use std::path::Path;
 
 use moss_daemon::caller::tokens::Tokens;
 use moss_dispatch::Role;
-use moss_workspace::{dirs::Dirs, own::OwnDir};
+use moss_journal::audit::{self, Verification};
+use moss_workspace::{Error, HISTORY_FILE, History, HistoryLimits, dirs::Dirs, own::OwnDir};
 use rustix::fs::Access;
 
 use super::{Check, CheckStatus, writing};
@@ -24,7 +25,45 @@ pub(super) fn check(dirs: &Dirs, root: &Path) -> Vec<Check> {
         credential("caller credential", &token(Role::Caller)),
         credential("approver credential", &token(Role::Approver)),
         named_tokens(&dirs.state),
+        history(&dirs.workspace_state(root)),
+        journal(&dirs.workspace_state(root)),
     ]
+}
+
+/// What changes are undone from: read as a whole, beside a daemon that writes it.
+fn history(state: &Path) -> Check {
+    const NAME: &str = "history";
+    let shown = state.join(HISTORY_FILE);
+    let shown = shown.display();
+    if rustix::fs::lstat(state.join(HISTORY_FILE)).is_err() {
+        return Check::ok(NAME, format!("{shown} does not exist yet"));
+    }
+    let examined = History::open(state, HistoryLimits::default()).and_then(|history| {
+        history.check_integrity()?;
+        history.stats()
+    });
+    match examined {
+        Ok(stats) => Check::ok(NAME, format!("{} changes in {shown}", stats.entries)),
+        Err(error @ Error::Busy { .. }) => Check::warn(NAME, error.to_string(), "try again"),
+        Err(error) => {
+            Check::fail(NAME, format!("{shown}: {error}"), error.hint().unwrap_or("look at it"))
+        }
+    }
+}
+
+/// The audit journal, with the chain of its records.
+fn journal(state: &Path) -> Check {
+    const NAME: &str = "audit journal";
+    const AWAY: &str = "move `audit.db` of the workspace's state away with the files next to it that start with its name, then \
+                        restart the daemon: a new one is made";
+    match audit::verify(state) {
+        Ok(Verification { broken_at: Some(row), .. }) => {
+            let detail = format!("record {row} is missing or not what was written");
+            Check::fail(NAME, detail, "`moss audit verify` shows how much is in order")
+        }
+        Ok(verified) => Check::ok(NAME, format!("{} records in order", verified.rows)),
+        Err(error) => Check::fail(NAME, error.to_string(), AWAY),
+    }
 }
 
 fn named_tokens(state: &Path) -> Check {

@@ -16,7 +16,7 @@ use jiff::Timestamp;
 use rusqlite::{
     Connection, OpenFlags, OptionalExtension, Transaction, TransactionBehavior, params,
 };
-use rustix::fs::{Mode, OFlags, Stat};
+use rustix::fs::{FileType, Mode, OFlags, Stat};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -171,8 +171,13 @@ struct ChainHead {
 
 fn open_for_reading(dir: &Path) -> rusqlite::Result<Option<Connection>> {
     let path = dir.join(FILE_NAME);
-    if !path.exists() {
-        return Ok(None);
+    match rustix::fs::stat(&path) {
+        // To open a pipe would wait for whoever writes to it.
+        Ok(found) if FileType::from_raw_mode(found.st_mode) != FileType::RegularFile => {
+            return Err(rusqlite::Error::InvalidPath(path));
+        }
+        Err(rustix::io::Errno::NOENT) => return Ok(None),
+        _ => {}
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;

@@ -48,6 +48,7 @@ use lease::Lease;
 pub(crate) use lease::LeaseShare;
 pub use load::UndoBounds;
 use settled::SettledEntries;
+pub use store::FILE as HISTORY_FILE;
 pub(crate) use store::IntentFile;
 
 /// How long a commit waits for others that commit to the same workspace.
@@ -241,8 +242,14 @@ impl History {
         let directory = OwnDir::create(state_directory)?;
         // Two that make the tables at once would not wait for each other.
         let _lock = directory.lock(OPEN_LOCK_FILE, LOCK_WAIT)?;
-        let connection = Mutex::new(store::open(&directory)?);
         let path = directory.path().join(store::FILE);
+        let connection = store::open(&directory).map_err(|error| match error {
+            Error::History { reason, damaged } => {
+                Error::History { reason: format!("{}: {reason}", path.display()), damaged }
+            }
+            other => other,
+        })?;
+        let connection = Mutex::new(connection);
         let identity =
             at_path(&path).map_err(|errno| Error::io(&path.display(), "look at", errno))?;
         let database = (path, identity);

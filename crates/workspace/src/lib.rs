@@ -76,8 +76,8 @@ pub use crate::gate::{GateKey, ListingGate, MayRead, VisitGate};
 pub use crate::handle::{Identity, SyncCount, hash, sync_count};
 pub use crate::held::HeldFile;
 pub use crate::history::{
-    History, HistoryEntry, HistoryFile, HistoryFilter, HistoryLimits, HistoryStats, KeptContent,
-    UndoBounds, UndoTarget,
+    HISTORY_FILE, History, HistoryEntry, HistoryFile, HistoryFilter, HistoryLimits, HistoryStats,
+    KeptContent, UndoBounds, UndoTarget,
 };
 pub use crate::live::{
     LiveChanges, LiveOptions, LiveState, LiveStatus, LiveTree, ScannedPaths, SweepPosition,

@@ -41,6 +41,8 @@ pub struct PruningBounds {
     pub bytes_max: u64,
     /// How long rows are kept, in days.
     pub days_max: u64,
+    /// Rows that stay whatever their age: a clock that was set wrong erases none of them.
+    pub rows_min: u64,
 }
 
 /// Where rows were cut off.
@@ -104,7 +106,9 @@ fn last_to_go(
     let age = Duration::from_secs(bounds.days_max.saturating_mul(24 * 3600));
     if let Ok(oldest) = now.checked_sub(age) {
         let oldest = oldest.strftime("%Y-%m-%dT%H:%M:%S.%3fZ").to_string();
-        through = through.max(last_before(begun, first, last, &oldest)?);
+        let kept = i64::try_from(bounds.rows_min).unwrap_or(i64::MAX);
+        let old = last_before(begun, first, last, &oldest)?;
+        through = through.max(old.min(last.saturating_sub(kept)));
     }
     // The last row stays: the next is chained to it.
     let through = through.min(first - 1 + CUT_ROWS_MAX).min(last - 1);
@@ -138,7 +142,7 @@ fn last_before(
 
 impl Default for PruningBounds {
     fn default() -> Self {
-        Self { bytes_max: 256 << 20, days_max: 365 }
+        Self { bytes_max: 256 << 20, days_max: 365, rows_min: 10_000 }
     }
 }
 

@@ -286,7 +286,17 @@ fn as_first_layout(dir: &Path) {
 }
 
 fn bounds(bytes_max: u64, days_max: u64) -> pruning::PruningBounds {
-    pruning::PruningBounds { bytes_max, days_max }
+    pruning::PruningBounds { bytes_max, days_max, rows_min: 0 }
+}
+
+#[test]
+fn a_clock_that_was_set_wrong_leaves_the_newest_rows() {
+    let dir = journal_of(10);
+    let mut log = Log::open(dir.path()).unwrap();
+    let bounds = pruning::PruningBounds { rows_min: 4, ..bounds(1 << 30, 30) };
+    assert_eq!(log.prune(bounds, at(10_000)).unwrap(), 6);
+    assert_eq!(verify(dir.path()).unwrap().broken_at, None);
+    assert_eq!(seqs(dir.path(), &AuditFilter::default()), [7, 8, 9, 10, 11]);
 }
 
 fn at(days: i64) -> Timestamp {

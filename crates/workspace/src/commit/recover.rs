@@ -3,6 +3,7 @@
 //! nothing; being killed in its midst only means doing it again.
 
 use moss_sdk::RelPath;
+use rustix::io::Errno;
 
 use super::{Spot, swap};
 use crate::error::Error;
@@ -64,24 +65,40 @@ fn sweep(workspace: &Workspace, history: &History) -> Result<u64, Error> {
     loop {
         let after = history.settled_up_to();
         let unswept = store::unswept(&history.connection(), workspace.root(), after)?;
-        let Some(newest) = unswept.last() else { break };
-        for file in unswept.iter().flat_map(|intent| &intent.files) {
-            complete(workspace, history, file)?;
+        let mut newest = None;
+        let mut is_all = !unswept.is_empty();
+        for intent in &unswept {
+            for file in &intent.files {
+                is_all &= complete(workspace, history, file)?;
+            }
+            if is_all {
+                newest = Some(intent.number);
+                swept += 1;
+            }
         }
-        store::mark_swept(&history.connection(), newest.number)?;
-        history.recovered(newest.number);
-        swept += unswept.len() as u64;
+        if let Some(newest) = newest {
+            store::mark_swept(&history.connection(), newest)?;
+            history.recovered(newest);
+        }
+        if !is_all {
+            break;
+        }
     }
     Ok(swept)
 }
 
-fn complete(workspace: &Workspace, history: &History, file: &IntentFile) -> Result<(), Error> {
-    let Some(spot) = Spot::of_path(workspace, &file.real)? else { return Ok(()) };
-    if handle::find_at(&spot.parent, &file.temp).is_ok_and(|found| found.is_some()) {
-        swap::complete(&spot, file, history, workspace)?;
-        sync(&spot)?;
+/// Whether it is known that nothing lies beside the file any more: a directory that cannot be looked at just
+/// now is looked at the next time.
+fn complete(workspace: &Workspace, history: &History, file: &IntentFile) -> Result<bool, Error> {
+    let Some(spot) = Spot::of_path(workspace, &file.real)? else { return Ok(true) };
+    match handle::find_at(&spot.parent, &file.temp) {
+        Ok(None) | Err(Errno::NOTDIR) => return Ok(true),
+        Ok(Some(_)) => {}
+        Err(_) => return Ok(false),
     }
-    Ok(())
+    swap::complete(&spot, file, history, workspace)?;
+    sync(&spot)?;
+    Ok(true)
 }
 
 /// Removes directories that change sets made, the deepest first, where they are empty.

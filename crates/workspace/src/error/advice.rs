@@ -7,7 +7,8 @@ use super::Error;
 // === impl Error ===
 
 impl Error {
-    fn hint(&self) -> Option<&'static str> {
+    /// What to do next, where there is something to do.
+    pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::Root { .. } => "name a project directory",
             Self::RootReplaced { .. } => {
@@ -67,7 +68,8 @@ impl Error {
                 "it was deleted permanently or fell out of the history's limits"
             }
             Self::History { damaged: true, .. } => {
-                "stop moss, move the store away and keep it for inspection, then start again"
+                "stop moss, move `history.sqlite` of the workspace's state away with the files next to it that start \
+                 with its name, then start again: a new one is made. `moss doctor` says where it is"
             }
             Self::Path(_)
             | Self::Cancelled

@@ -19,7 +19,8 @@ use crate::handle;
 use crate::origin::Origin;
 use crate::own::OwnDir;
 
-pub(super) const FILE: &str = "history.sqlite";
+/// The database of a history, in its state directory.
+pub const FILE: &str = "history.sqlite";
 /// Its write-ahead log. Locks lie on the other files of the database: this one may be opened beside
 /// SQLite.
 const LOG_FILE: &str = "history.sqlite-wal";
@@ -110,10 +111,13 @@ fn migrate(transaction: &Transaction<'_>) -> Result<(), Error> {
         (APPLICATION_ID, SCHEMA_VERSION) => return Ok(()),
         (0, 0) => 0,
         (APPLICATION_ID, version @ 1..SCHEMA_VERSION) => version,
-        (APPLICATION_ID, version) => {
-            let reason = format!("it has version {version}, this program knows {SCHEMA_VERSION}");
-            return Err(damaged(reason));
+        (APPLICATION_ID, version @ SCHEMA_VERSION..) => {
+            let reason = format!(
+                "a newer moss wrote it (version {version} of its tables, this one knows {SCHEMA_VERSION}): use that one"
+            );
+            return Err(Error::History { reason, damaged: false });
         }
+        (APPLICATION_ID, version) => return Err(damaged(format!("it has version {version}"))),
         (id, _) => return Err(damaged(format!("it belongs to another application ({id:#x})"))),
     };
     for (step, sql) in (0..).zip(SCHEMA) {
@@ -322,7 +326,14 @@ fn put_blob(transaction: &Transaction<'_>, hash: &ContentHash, bytes: &[u8]) -> 
 
 pub(crate) fn blob(connection: &Connection, hash: &ContentHash) -> Result<Option<Vec<u8>>, Error> {
     let sql = "SELECT content FROM blobs WHERE hash = ?1";
-    Ok(connection.query_row(sql, [hash.as_bytes()], |row| row.get(0)).optional()?)
+    let found: Option<Vec<u8>> =
+        connection.query_row(sql, [hash.as_bytes()], |row| row.get(0)).optional()?;
+    // SQLite does not notice other bytes in the place of those that were written.
+    if found.as_ref().is_some_and(|bytes| handle::hash(bytes) != *hash) {
+        let reason = format!("the content {} in it is not what was written", hash.short());
+        return Err(Error::History { reason, damaged: true });
+    }
+    Ok(found)
 }
 
 #[cfg(test)]

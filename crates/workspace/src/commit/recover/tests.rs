@@ -141,6 +141,25 @@ fn old_versions_of_finished_changes_are_swept() {
     assert_eq!(site.recover().swept, 0);
 }
 
+#[test]
+fn what_cannot_be_looked_at_is_looked_at_again() {
+    let site = Site::new();
+    site.finish("modify");
+    site.lay(State { action: "modify", present: Some(NEW), beside: Some(OLD) });
+    let call_it = |name: &str| {
+        let sql = "UPDATE files SET temp = ?1";
+        site.history.connection().execute(sql, [name]).unwrap();
+    };
+    // No file system takes such a name: what lies there is not known.
+    call_it(&"x".repeat(300));
+    for _ in 0..2 {
+        assert_eq!(site.recover(), Recovered::default());
+    }
+    call_it(TEMP);
+    assert_eq!(site.recover(), Recovered { rolled_back: 0, swept: 1 });
+    assert!(!site.root().join(TEMP).exists());
+}
+
 // === impl Site ===
 
 impl Site {
