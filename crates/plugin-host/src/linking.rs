@@ -32,7 +32,8 @@ pub(crate) async fn face(
     Ok((digest, face))
 }
 
-async fn blocking<T: Send + 'static>(
+/// Does work that holds a thread for long.
+pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, LoadError> + Send + 'static,
 ) -> Result<T, LoadError> {
     let done = tokio::task::spawn_blocking(work).await;

@@ -79,7 +79,12 @@ impl Plugin {
         if told.name != entry.name {
             return Err(LoadError::Name { told: quoted(&told.name), listed: entry.name.clone() });
         }
-        let description = description::read(&entry.name, told).map_err(LoadError::Description)?;
+        // Its schemas are built, which takes a thread as long as compiling does.
+        let listed = entry.name.clone();
+        let description = linking::blocking(move || {
+            description::read(&listed, told).map_err(LoadError::Description)
+        })
+        .await?;
         description.check_settings(&entry.config).map_err(LoadError::Settings)?;
         let specs = renaming::renamed(&description.specs, entry)?;
         let rights = Rights::new(&description, entry);

@@ -8,12 +8,14 @@
 //! against. A definition may refer to itself if every part of a value is met by it in one way only.
 
 mod body;
+mod spelling;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
 use self::body::SchemaBody;
+use self::spelling::check_spelling;
 use crate::quoted;
 use crate::steps::collide;
 
@@ -101,6 +103,7 @@ impl SchemaCost {
     ///
     /// Why no value can be held to it in a time that is known.
     pub fn of(schema: &Value) -> Result<Self, String> {
+        check_spelling(schema)?;
         let definitions = SchemaDefinitions::read(schema)?;
         definitions.check_recursion()?;
         let all = definitions.cost("", &mut BTreeMap::new());
