@@ -30,9 +30,11 @@ pub(super) async fn search(
         return Err(ToolError::new(ErrorCode::LimitExceeded, message)
             .hint("search for several texts at once, such as `one|other`"));
     }
-    let mut search = LineSearch::compile(query)?;
+    let query = query.clone();
     let reader = GuestReader::new(scope, effects);
     let visit = move || {
+        // A pattern may take tenths of a second to be compiled.
+        let mut search = LineSearch::compile(&query)?;
         let visited = reader.visit(LineSearch::EXTENT, &mut search)?;
         Ok::<_, ToolError>(search.result(&visited))
     };
