@@ -51,6 +51,7 @@ const LAYERS: &[(&str, &[Room])] = &[
             ("crates/checks", "tests, linters, their reports"),
             ("crates/language-servers", "asks what they know"),
             ("crates/schema", "arguments, validation"),
+            ("crates/matching", "where an edit belongs"),
             ("crates/merge", "three-way merges of lines"),
             ("crates/model-bridge", "calls in model text"),
             ("crates/model-data", "data for models"),

@@ -21,6 +21,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
     ("crates/ranking", &["moss-sdk", "moss-symbols"]),
     ("crates/language-servers", &["moss-sdk"]),
     ("crates/schema", &[]),
+    ("crates/matching", &["moss-sdk"]),
     ("crates/merge", &[]),
     ("crates/workspace", &["moss-merge", "moss-removal", "moss-sdk"]),
     ("crates/index", &["moss-sdk", "moss-workspace"]),
@@ -83,7 +84,10 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-workspace",
         ],
     ),
-    ("builtin-tools", &["moss-checks", "moss-merge", "moss-ranking", "moss-sdk", "moss-symbols"]),
+    (
+        "builtin-tools",
+        &["moss-checks", "moss-matching", "moss-merge", "moss-ranking", "moss-sdk", "moss-symbols"],
+    ),
     (
         "daemon",
         &[
@@ -165,6 +169,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
         "xtask",
         &[
             "moss-builtin-tools",
+            "moss-matching",
             "moss-model-bridge",
             "moss-plugin-host",
             "moss-plugin-list",
