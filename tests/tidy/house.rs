@@ -19,6 +19,7 @@ const LAYERS: &[(&str, &[Room])] = &[
         "the daemon",
         &[
             ("daemon", "a call's life, its effects, state"),
+            ("crates/editors", "what people see unsaved"),
             ("crates/live-index", "what is there, as it is now"),
             ("crates/config", "every limit and its default"),
         ],

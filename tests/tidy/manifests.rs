@@ -71,6 +71,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-sdk",
         ],
     ),
+    ("crates/editors", &["moss-config", "moss-sdk", "moss-workspace"]),
     (
         "crates/live-index",
         &[
@@ -97,6 +98,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-commands",
             "moss-config",
             "moss-dispatch",
+            "moss-editors",
             "moss-embeddings",
             "moss-index",
             "moss-journal",
@@ -124,6 +126,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-config",
             "moss-daemon",
             "moss-dispatch",
+            "moss-editors",
             "moss-index",
             "moss-journal",
             "moss-live-index",
