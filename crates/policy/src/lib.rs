@@ -7,11 +7,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use moss_sdk::edit::MatchLevel;
-use moss_sdk::{Effect, RelPath};
 use serde::{Deserialize, Serialize};
-
-use self::standing::StandingApproval;
 
 mod built_in;
 pub mod commands;
@@ -35,35 +31,7 @@ pub use self::explain::{Explanation, MatchedRule, explain};
 pub use self::grants::CommandGrants;
 pub use self::layers::{Policy, PolicyFile, PolicyProblem, Sources, command_grants};
 pub use self::sandbox_min::SandboxMin;
-
-/// What somebody wants to do, as far as the policy looks at it.
-#[derive(Debug, Clone, Copy)]
-pub struct Subject<'a> {
-    /// The kind of effect.
-    pub action: Action,
-    /// The tool that is called.
-    pub tool: &'a str,
-    /// What the tool may do at all.
-    pub tool_effect: Effect,
-    /// The plugin that the tool belongs to; none for a built-in tool.
-    pub plugin: Option<&'a str>,
-    /// The credential or role in whose name the call runs.
-    pub caller: &'a str,
-    /// The file, as the workspace resolved it, or the directory of a command; none where none is known.
-    pub path: Option<&'a RelPath>,
-    /// Whether the file has a protected name, as the workspace says.
-    pub protection: Option<Protection>,
-    /// The size of the new content in bytes, for `Create` and `Modify`.
-    pub size_bytes: Option<u64>,
-    /// How the locations of an edit were found; none where nothing was searched for.
-    pub match_level: Option<MatchLevel>,
-    /// Whether an edit changes lines that are not as it says.
-    pub drift: bool,
-    /// The command, for `Exec`; none where none is known.
-    pub command: Option<&'a CommandPart>,
-    /// The standing approvals in effect for who calls.
-    pub answers: &'a [Arc<StandingApproval>],
-}
+pub use self::subject::Subject;
 
 /// A kind of effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -233,34 +201,6 @@ fn serialize_rule<S: serde::Serializer>(
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     rule.as_ref().serialize(serializer)
-}
-
-// === impl Subject ===
-
-impl Subject<'_> {
-    /// Whether this is a read or the call of a tool that only reads.
-    pub(crate) fn only_reads(&self) -> bool {
-        match self.action {
-            Action::Read => true,
-            Action::Call => self.tool_effect == Effect::Read,
-            Action::Create
-            | Action::Modify
-            | Action::Delete
-            | Action::Exec
-            | Action::Network
-            | Action::Register
-            | Action::Configure => false,
-        }
-    }
-
-    /// Whether the protection of the name holds against this action.
-    pub fn is_guarded(&self) -> bool {
-        match self.protection {
-            None => false,
-            Some(Protection::Code | Protection::Metadata) => self.action.is_write(),
-            Some(Protection::Secret) => self.action.is_write() || self.action == Action::Read,
-        }
-    }
 }
 
 // === impl Action ===
