@@ -17,7 +17,7 @@ pub(super) enum LiveKeys {
 }
 
 /// A section, as far as its type says it.
-trait Section {
+trait ConfigSection {
     const LIVE: LiveKeys;
 }
 
@@ -33,7 +33,7 @@ macro_rules! section {
         #[expect(missing_docs, reason = "default.toml is the documentation of every value")]
         pub struct $name { $(pub $field: $kind,)* $($(pub $live: $live_kind,)*)? }
 
-        impl Section for $name {
+        impl ConfigSection for $name {
             const LIVE: LiveKeys = LiveKeys::Named(&[$($(stringify!($live)),*)?]);
         }
     };
@@ -50,7 +50,7 @@ macro_rules! config {
 
         /// The sections by name, each with what applies at once.
         const SECTIONS: &[(&str, LiveKeys)] =
-            &[$((stringify!($section), <$kind as Section>::LIVE)),*];
+            &[$((stringify!($section), <$kind as ConfigSection>::LIVE)),*];
     };
 }
 
@@ -214,6 +214,6 @@ impl LiveKeys {
     }
 }
 
-impl<T> Section for BTreeMap<String, T> {
+impl<T> ConfigSection for BTreeMap<String, T> {
     const LIVE: LiveKeys = LiveKeys::Open;
 }

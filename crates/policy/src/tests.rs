@@ -1,8 +1,5 @@
 //! Tests of the module `policy`.
 
-use moss_sdk::edit::MatchLevel;
-use moss_sdk::{Effect, RelPath};
-
 use super::explain::explain_search;
 use super::*;
 
