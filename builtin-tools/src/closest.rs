@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::ops::RangeInclusive;
 
-use crate::lines::LineIndex;
+use moss_matching::lines::LineIndex;
 
 /// Most lines of the text that are looked at.
 const LINES_MAX: usize = 100_000;

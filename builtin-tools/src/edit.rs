@@ -4,6 +4,8 @@
 //! An edit is one span of the decoded text and the text that replaces it. Lines that both have
 //! in common are left out of the proposal, so their bytes stay as they are.
 
+use moss_matching::lines::{LineIndex, LineRange, LineSpan};
+use moss_matching::{placeholder, splices};
 use moss_sdk::context::{Applied, Context, ProposalOutcome};
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Drift, MatchLevel, Matched, Splice, splice};
 use moss_sdk::file::{Content, Text};
@@ -11,10 +13,6 @@ use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use schemars::JsonSchema;
 use serde::Serialize;
 use similar::{Algorithm, DiffOp, capture_diff_slices};
-
-use crate::lines::{LineIndex, LineRange, LineSpan};
-use crate::matching::placeholder;
-use crate::splices::splices;
 
 /// How often an edit is made anew for a file that changed meanwhile. Each time another edit was made: so
 /// many processes that edit one file at once all come through.

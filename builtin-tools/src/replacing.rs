@@ -1,14 +1,14 @@
 //! Edits that name their location by the text that stands there: finding it, saying why not, and
 //! finding it again where the file changed before anybody saw the edit.
 
+use moss_matching::lines::{LineIndex, has_gutter, refuse_gutter};
+use moss_matching::{Located, Miss, Occurrence, locate};
 use moss_sdk::context::Context;
 use moss_sdk::edit::{Drift, MatchLevel, Matched};
 use moss_sdk::{ErrorCode, RelPath, ToolError};
 
 use crate::closest::{closest, same_but_for_white_space};
 use crate::edit::{Edit, EditOutput, EditTarget, until_fresh};
-use crate::lines::{LineIndex, has_gutter, refuse_gutter};
-use crate::matching::{Located, Miss, Occurrence, locate};
 
 /// Most locations named where a text occurs several times.
 const PLACES_MAX: usize = 10;

@@ -1,45 +1,79 @@
-//! What to do next about an error, by its code.
+//! What to do next about an error, by its code: reasons have it in their rows, the codes of commands here.
 
-/// Returns what to do next about an error, where there is one thing to do.
+use moss_dispatch::Reason;
+
+/// What to do about the code of a command that is no reason.
+struct CommandCode {
+    code: &'static str,
+    /// What a person does; empty where there is no one thing to do.
+    person: &'static str,
+    /// What a model does whose client ends so; empty where none does.
+    model: &'static str,
+}
+
+/// What a model does where no daemon starts in the process of its client.
+const TO_BE_FIXED: &str = "ask the person to fix it: `moss doctor` in the project says more";
+const OF_COMMANDS: &[CommandCode] = &[
+    CommandCode {
+        code: "workspace_unusable",
+        person: "",
+        model: "ask the person to start this client in a project, or moss with --workspace DIR",
+    },
+    CommandCode { code: "config_invalid", person: "", model: TO_BE_FIXED },
+    CommandCode {
+        code: "admin_policy_invalid",
+        person: "fix the file, then check it with `moss policy check`",
+        model: TO_BE_FIXED,
+    },
+    CommandCode {
+        code: "policy_invalid",
+        person: "fix the file, then check it with `moss policy check`",
+        model: "",
+    },
+    CommandCode { code: "plugin_list_missing", person: "", model: TO_BE_FIXED },
+    CommandCode {
+        code: "plugin_unknown",
+        person: "see what is listed with `moss plugin list`",
+        model: "",
+    },
+    CommandCode {
+        code: "state_unusable",
+        person: "look for the cause with `moss doctor`",
+        model: TO_BE_FIXED,
+    },
+    CommandCode { code: "io", person: "", model: TO_BE_FIXED },
+];
+
+/// Returns what a person does next about an error, where there is one thing to do.
 pub(super) fn next_step(code: &str) -> Option<&'static str> {
-    match code {
-        // What a tool itself says of its arguments says it all.
-        "arguments_invalid" => Some("see the parameters of a tool with `moss tools TOOL`"),
-        "denied_by_policy" => Some("see the rules with `moss policy explain TOOL KEY=VALUE…`"),
-        "confirmation_required" => {
-            Some("run it on a terminal, or approve exactly this effect with `--confirm DIGEST`")
+    let step = match Reason::of_code(code) {
+        Some(reason) => reason.for_person(),
+        None => of_command(code).map_or("", |known| known.person),
+    };
+    Some(step).filter(|step| !step.is_empty())
+}
+
+/// Returns what a model does next about a call that did not run; nothing where its message says all, or nobody
+/// reads it.
+pub(super) fn next_step_of_model(code: &str) -> &'static str {
+    match Reason::of_code(code) {
+        Some(reason) => reason.for_model(),
+        None => of_command(code).map_or("", |known| known.model),
+    }
+}
+
+fn of_command(code: &str) -> Option<&'static CommandCode> {
+    OF_COMMANDS.iter().find(|known| known.code == code)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_code_of_a_command_is_a_reason() {
+        for known in OF_COMMANDS {
+            assert_eq!(Reason::of_code(known.code), None, "{}", known.code);
         }
-        "role_missing" => Some("name the approver's credential with `--approver-token-file`"),
-        "certificate_refused" => {
-            Some("compare --tls-ca, --tls-cert and --tls-key with those of the daemon")
-        }
-        "daemon_unreachable" => Some("see what is wrong with `moss doctor`"),
-        "no_daemon" => Some("start one with `moss serve`"),
-        "daemon_incompatible" => Some("restart the daemon with this version of moss"),
-        "credential_invalid" | "state_unusable" | "internal" => {
-            Some("look for the cause with `moss doctor`")
-        }
-        "call_timeout" => Some("give it more time with `--timeout`"),
-        "queue_full" | "confirmations_full" | "calls_too_large" | "replies_full" => {
-            Some("try again in a moment")
-        }
-        "request_too_large" => {
-            Some("send less at once, or raise the limit that the message names in config.toml")
-        }
-        "admin_policy_invalid" | "policy_invalid" => {
-            Some("fix the file, then check it with `moss policy check`")
-        }
-        "tool_unknown" => Some("see what there is with `moss tools`"),
-        "plugin_unknown" => Some("see what is listed with `moss plugin list`"),
-        "approval_unknown" => Some("see the standing approvals with `moss approvals list`"),
-        "history_entry_unknown" => Some("see the numbers with `moss history list`"),
-        "job_unknown" => Some("see the jobs with `moss jobs list`"),
-        "index_unavailable" => Some("see how it is doing with `moss index status`"),
-        "approvals_unusable" => Some("look for the cause with `moss doctor`"),
-        "approval_not_offered" => Some("see what is offered with `moss confirm show ID`"),
-        "confirmation_unknown" | "confirmation_over" => {
-            Some("see what waits with `moss confirm list`")
-        }
-        _ => None,
     }
 }

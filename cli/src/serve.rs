@@ -8,7 +8,7 @@ use moss_daemon::setup::Setup;
 use moss_daemon::start::Started;
 use moss_grpc::address::{Address, HostPort};
 use moss_grpc::listener::{self, BindError, Guard, Inherited, Socket, SocketLink};
-use moss_grpc::metrics_endpoint;
+use moss_grpc::metrics_endpoint::{self, Endpoint};
 use moss_workspace::{dirs::Dirs, name_of_root};
 use sd_notify::NotifyState;
 use tokio::signal::unix::{SignalKind, signal};
@@ -18,6 +18,14 @@ use self::mcp_port::McpPort;
 use super::Session;
 use super::error::CliError;
 use moss_dispatch::Outcome;
+
+/// What is listened on, before there is a daemon: one field for each kind of port, and its name in
+/// [`OpenedPorts::names`].
+struct OpenedPorts {
+    sockets: Vec<Socket>,
+    mcp: Option<McpPort>,
+    metrics: Option<Endpoint>,
+}
 
 /// Serve the workspace to editors, models and other commands
 ///
@@ -91,16 +99,7 @@ pub(super) async fn run(
         return Err(CliError::invalid(message));
     }
     super::memory::give_back_as_it_grows();
-    let workspaces = workspaces(session.root()?, &args.also)?;
-    let setup = Setup {
-        plugin_lists: args.plugins,
-        config_file: args.config,
-        admin_policies: args.admin_policy,
-        secrets: remote.secrets(),
-        // The standard takes an empty variable for none.
-        collector: args.traces.filter(|collector| !collector.is_empty()),
-        ..session.setup_for(workspaces)?
-    };
+    let setup = setup(&args, session)?;
     // Before anything is opened: a signal that comes early must not be lost.
     let shutdown = shutdown(args.stop_with_stdin)?;
     // Next: a second daemon fails before it touches anything.
@@ -112,16 +111,8 @@ pub(super) async fn run(
         }
         None
     };
-    let sockets = sockets(args.listen, inherited, guard.as_ref(), &setup.dirs.socket()).await?;
-    let _link = link(&sockets, &setup.dirs);
-    let mcp_port = match &args.mcp {
-        Some(host) => Some(McpPort::bind(host, args.mcp_host, guard.as_ref()).await?),
-        None => None,
-    };
-    let endpoint = match &args.metrics {
-        Some(host) => Some(metrics_endpoint::bind(host).await?),
-        None => None,
-    };
+    let opened = OpenedPorts::open(args, inherited, guard.as_ref(), &setup.dirs.socket()).await?;
+    let _link = link(&opened.sockets, &setup.dirs);
     let roots: Vec<_> = setup.workspaces.iter().map(|root| name_of_root(root)).collect();
     let workspace = roots.join(", ");
     let started = tokio::task::spawn_blocking(move || moss_daemon::start(&setup))
@@ -130,22 +121,35 @@ pub(super) async fn run(
     if let Some(guard) = &guard {
         check_tokens(guard, &started, session)?;
     }
-    let mut listening: Vec<String> = sockets.iter().map(ToString::to_string).collect();
-    listening.extend(mcp_port.as_ref().map(ToString::to_string));
-    listening.extend(endpoint.as_ref().map(ToString::to_string));
-    let mcp_port = mcp_port.map(|port| port.open(&started));
-    session.ui.note(&format!("moss listens on {}, workspace {workspace}", listening.join(", ")));
+    let names = opened.names();
+    let OpenedPorts { sockets, mcp, metrics } = opened;
+    let mcp = mcp.map(|port| port.open(&started));
+    session.ui.note(&format!("moss listens on {names}, workspace {workspace}"));
     notify_supervisor(NotifyState::Ready);
     let shutdown = async {
         shutdown.await;
         notify_supervisor(NotifyState::Stopping);
     };
-    let served = moss_grpc::serve(started, sockets, endpoint, shutdown).await;
-    if let Some(port) = mcp_port {
+    let served = moss_grpc::serve(started, sockets, metrics, shutdown).await;
+    if let Some(port) = mcp {
         port.close().await;
     }
     served.map_err(|error| CliError::new(Outcome::Failed, "listener_broken", error.to_string()))?;
     Ok(Outcome::Ok)
+}
+
+/// What the daemon starts with.
+fn setup(args: &ServeArgs, session: &Session) -> Result<Setup, CliError> {
+    let workspaces = workspaces(session.root()?, &args.also)?;
+    Ok(Setup {
+        plugin_lists: args.plugins.clone(),
+        config_file: args.config.clone(),
+        admin_policies: args.admin_policy.clone(),
+        secrets: session.global.remote.secrets(),
+        // The standard takes an empty variable for none.
+        collector: args.traces.clone().filter(|collector| !collector.is_empty()),
+        ..session.setup_for(workspaces)?
+    })
 }
 
 /// The workspace of the session and those of `--also`, each once.
@@ -259,6 +263,37 @@ fn stdin_end() -> std::io::Result<oneshot::Receiver<()>> {
         let _ = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
     })?;
     Ok(end)
+}
+
+// === impl OpenedPorts ===
+
+impl OpenedPorts {
+    /// Opens what was named and takes over what was passed on.
+    async fn open(
+        args: ServeArgs,
+        inherited: Inherited,
+        guard: Option<&Guard>,
+        default: &Path,
+    ) -> Result<Self, CliError> {
+        let sockets = sockets(args.listen, inherited, guard, default).await?;
+        let mcp = match &args.mcp {
+            Some(host) => Some(McpPort::bind(host, args.mcp_host, guard).await?),
+            None => None,
+        };
+        let metrics = match &args.metrics {
+            Some(host) => Some(metrics_endpoint::bind(host).await?),
+            None => None,
+        };
+        Ok(Self { sockets, mcp, metrics })
+    }
+
+    /// Returns what people read of them, in one line.
+    fn names(&self) -> String {
+        let mut names: Vec<String> = self.sockets.iter().map(ToString::to_string).collect();
+        names.extend(self.mcp.as_ref().map(ToString::to_string));
+        names.extend(self.metrics.as_ref().map(ToString::to_string));
+        names.join(", ")
+    }
 }
 
 // === impl CliError ===

@@ -12,7 +12,6 @@ pub mod artifacts;
 pub mod call;
 pub mod caller;
 pub mod confirm;
-pub mod editors;
 mod embedding_keeping;
 pub mod explain;
 pub mod ids;

@@ -12,7 +12,7 @@ mod spoil;
 use std::ops::Range;
 
 use libfuzzer_sys::fuzz_target;
-use moss_builtin_tools::matching::{Located, Occurrence, locate};
+use moss_matching::{Located, Occurrence, locate};
 use moss_sdk::edit::{MatchLevel, splice};
 
 /// Longer texts only make the fuzzer slow.

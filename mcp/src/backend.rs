@@ -149,3 +149,19 @@ pub struct ReplyChange {
     /// From the content before to that after; empty if it is not shown.
     pub diff: String,
 }
+
+// === impl UseReply ===
+
+impl UseReply {
+    /// Makes the reply of a call that showed and changed nothing.
+    pub fn of(call_id: &str, result: Result<String, CallFault>) -> Self {
+        Self {
+            call_id: call_id.to_owned(),
+            result,
+            content: Vec::new(),
+            changes: Vec::new(),
+            digest: String::new(),
+            history: 0,
+        }
+    }
+}

@@ -57,15 +57,8 @@ mod tests {
             in_rounds: None,
             trace_parent: None,
         };
-        let reply = UseReply {
-            call_id: String::new(),
-            result: result.map(ToOwned::to_owned).map_err(|code| CallFault::new(code, "")),
-            content: Vec::new(),
-            changes: Vec::new(),
-            digest: String::new(),
-            history: 0,
-        };
-        open_question(&call, &reply)
+        let result = result.map(ToOwned::to_owned).map_err(|code| CallFault::new(code, ""));
+        open_question(&call, &UseReply::of("", result))
     }
 
     #[test]

@@ -77,9 +77,7 @@ fn definition(name: &str, is_read_only: bool) -> Value {
 }
 
 fn reply(result: Result<String, CallFault>) -> UseReply {
-    let (call_id, digest) = ("c1".to_owned(), String::new());
-    let (content, changes) = (Vec::new(), Vec::new());
-    UseReply { call_id, result, content, changes, digest, history: 0 }
+    UseReply::of("c1", result)
 }
 
 /// A question about an effect, and where its reply comes.

@@ -9,72 +9,104 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-/// What kind of failure it was. The wire form is the snake-case name; it never changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum ErrorCode {
-    /// The arguments are well-formed but make no sense together.
-    InvalidArguments,
-    /// The path breaks the rules of workspace paths (`..`, NUL, trailing slash, too long …).
-    InvalidPath,
-    /// The path leads out of the workspace.
-    OutsideWorkspace,
-    /// There is no such file, directory or entry.
-    NotFound,
-    /// The path exists already.
-    AlreadyExists,
-    /// The path is not a regular file.
-    NotAFile,
-    /// The path is not a directory.
-    NotADirectory,
-    /// The file is not text.
-    Binary,
-    /// The text cannot be read or written in the file's encoding without loss.
-    Encoding,
-    /// The file, the result or the change is larger than a limit.
-    TooLarge,
-    /// A line number lies outside the file.
-    OutOfRange,
-    /// The searched text does not occur.
-    NoMatch,
-    /// The searched text occurs more than once.
-    Ambiguous,
-    /// The change would leave everything as it is.
-    NoChange,
-    /// The change was made before: what it would write is there already.
-    AlreadyApplied,
-    /// The lines that the change would replace are not as it says.
-    Drift,
-    /// The file is not what the caller thought it was.
-    Conflict,
-    /// There were no tests, or none of those that were chosen ran.
-    NoTests,
-    /// What was to be tested could not be built or loaded.
-    BuildFailed,
-    /// What a program reports and how it ended contradict each other.
-    Inconsistent,
-    /// A program that is needed is missing on the machine.
-    NotInstalled,
-    /// A limit other than size was reached.
-    LimitExceeded,
-    /// Refused by policy or by a person.
-    Denied,
-    /// Needs a decision that nobody can make here.
-    Unconfirmed,
-    /// A program asked something and waited for a reply that nobody can give it.
-    NeedsInput,
-    /// The time of the call or of the plugin is over.
-    Timeout,
-    /// The caller went away or cancelled.
-    Cancelled,
-    /// The operating system refused.
-    Io,
-    /// The plugin broke: trapped, or returned something that is not a result.
-    PluginFailed,
-    /// A defect of moss.
-    Internal,
+/// Hands every code to the macro `$each`, a row each: the variant, its word, how a call ends whose tool fails with it
+/// (`Outcome` of `moss-dispatch`), and what plugins see of it (`error-code` of their contract). Whatever depends on
+/// the code is made from these rows, so none is forgotten.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! error_codes {
+    ($each:ident $($with:tt)*) => {
+        $each! {
+            $($with)*
+            /// The arguments are well-formed but make no sense together.
+            InvalidArguments "invalid_arguments" Invalid InvalidArguments;
+            /// The path breaks the rules of workspace paths (`..`, NUL, trailing slash, too long …).
+            InvalidPath "invalid_path" Failed InvalidPath;
+            /// The path leads out of the workspace.
+            OutsideWorkspace "outside_workspace" Failed InvalidPath;
+            /// There is no such file, directory or entry.
+            NotFound "not_found" Failed NotFound;
+            /// The path exists already.
+            AlreadyExists "already_exists" Failed AlreadyExists;
+            /// The path is not a regular file.
+            NotAFile "not_a_file" Failed NotAFile;
+            /// The path is not a directory.
+            NotADirectory "not_a_directory" Failed NotADirectory;
+            /// The file is not text.
+            Binary "binary" Failed Binary;
+            /// The text cannot be read or written in the file's encoding without loss.
+            Encoding "encoding" Failed Encoding;
+            /// The file, the result or the change is larger than a limit.
+            TooLarge "too_large" Failed TooLarge;
+            /// A line number lies outside the file.
+            OutOfRange "out_of_range" Failed OutOfRange;
+            /// The searched text does not occur.
+            NoMatch "no_match" Failed NoMatch;
+            /// The searched text occurs more than once.
+            Ambiguous "ambiguous" Failed Ambiguous;
+            /// The change would leave everything as it is.
+            NoChange "no_change" Failed NoChange;
+            /// The change was made before: what it would write is there already.
+            AlreadyApplied "already_applied" Failed NoChange;
+            /// The lines that the change would replace are not as it says.
+            Drift "drift" Failed Conflict;
+            /// The file is not what the caller thought it was.
+            Conflict "conflict" Failed Conflict;
+            /// There were no tests, or none of those that were chosen ran.
+            NoTests "no_tests" Failed Failed;
+            /// What was to be tested could not be built or loaded.
+            BuildFailed "build_failed" Failed Failed;
+            /// What a program reports and how it ended contradict each other.
+            Inconsistent "inconsistent" Failed Failed;
+            /// A program that is needed is missing on the machine.
+            NotInstalled "not_installed" Failed Failed;
+            /// A limit other than size was reached.
+            LimitExceeded "limit_exceeded" Failed LimitExceeded;
+            /// Refused by policy or by a person.
+            Denied "denied" Denied Denied;
+            /// Needs a decision that nobody can make here.
+            Unconfirmed "unconfirmed" Unconfirmed Denied;
+            /// A program asked something and waited for a reply that nobody can give it.
+            NeedsInput "needs_input" Failed Failed;
+            /// The time of the call or of the plugin is over.
+            Timeout "timeout" Timeout Timeout;
+            /// The caller went away or cancelled.
+            Cancelled "cancelled" Cancelled Cancelled;
+            /// The operating system refused.
+            Io "io" Failed Io;
+            /// The plugin broke: trapped, or returned something that is not a result.
+            PluginFailed "plugin_failed" Failed Failed;
+            /// A defect of moss.
+            Internal "internal" Failed Failed;
+        }
+    };
 }
+
+macro_rules! define {
+    ($($(#[$doc:meta])* $code:ident $word:literal $outcome:ident $contract:ident;)*) => {
+        /// What kind of failure it was. The wire form is the snake-case name; it never changes.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        #[non_exhaustive]
+        pub enum ErrorCode {
+            $($(#[$doc])* $code,)*
+        }
+
+        impl ErrorCode {
+            /// Every code, for tables that must cover them all.
+            pub const ALL: &[Self] = &[$(Self::$code),*];
+
+            /// Returns the wire form, for example `already_exists`.
+            pub const fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$code => $word,)*
+                }
+            }
+        }
+    };
+}
+
+error_codes!(define);
 
 /// The failure of a tool, written so that a model can correct itself from the text alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -96,78 +128,6 @@ pub struct ToolError {
 pub struct ErrorMark(u64);
 
 // === impl ErrorCode ===
-
-impl ErrorCode {
-    /// Every code, for tables that must cover them all.
-    pub const ALL: &[Self] = &[
-        Self::InvalidArguments,
-        Self::InvalidPath,
-        Self::OutsideWorkspace,
-        Self::NotFound,
-        Self::AlreadyExists,
-        Self::NotAFile,
-        Self::NotADirectory,
-        Self::Binary,
-        Self::Encoding,
-        Self::TooLarge,
-        Self::OutOfRange,
-        Self::NoMatch,
-        Self::Ambiguous,
-        Self::NoChange,
-        Self::AlreadyApplied,
-        Self::Drift,
-        Self::Conflict,
-        Self::NoTests,
-        Self::BuildFailed,
-        Self::Inconsistent,
-        Self::NotInstalled,
-        Self::LimitExceeded,
-        Self::Denied,
-        Self::Unconfirmed,
-        Self::NeedsInput,
-        Self::Timeout,
-        Self::Cancelled,
-        Self::Io,
-        Self::PluginFailed,
-        Self::Internal,
-    ];
-
-    /// Returns the wire form, for example `already_exists`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::InvalidArguments => "invalid_arguments",
-            Self::InvalidPath => "invalid_path",
-            Self::OutsideWorkspace => "outside_workspace",
-            Self::NotFound => "not_found",
-            Self::AlreadyExists => "already_exists",
-            Self::NotAFile => "not_a_file",
-            Self::NotADirectory => "not_a_directory",
-            Self::Binary => "binary",
-            Self::Encoding => "encoding",
-            Self::TooLarge => "too_large",
-            Self::OutOfRange => "out_of_range",
-            Self::NoMatch => "no_match",
-            Self::Ambiguous => "ambiguous",
-            Self::NoChange => "no_change",
-            Self::AlreadyApplied => "already_applied",
-            Self::Drift => "drift",
-            Self::Conflict => "conflict",
-            Self::NoTests => "no_tests",
-            Self::BuildFailed => "build_failed",
-            Self::Inconsistent => "inconsistent",
-            Self::NotInstalled => "not_installed",
-            Self::LimitExceeded => "limit_exceeded",
-            Self::Denied => "denied",
-            Self::Unconfirmed => "unconfirmed",
-            Self::NeedsInput => "needs_input",
-            Self::Timeout => "timeout",
-            Self::Cancelled => "cancelled",
-            Self::Io => "io",
-            Self::PluginFailed => "plugin_failed",
-            Self::Internal => "internal",
-        }
-    }
-}
 
 impl fmt::Display for ErrorCode {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

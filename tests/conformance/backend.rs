@@ -83,9 +83,7 @@ fn with_schema() -> Value {
 }
 
 fn reply(text: String) -> UseReply {
-    let (call_id, digest) = ("suite".to_owned(), String::new());
-    let (content, changes) = (Vec::new(), Vec::new());
-    UseReply { call_id, result: Ok(text), content, changes, digest, history: 0 }
+    UseReply::of("suite", Ok(text))
 }
 
 /// Puts the question of a call to the person.

@@ -8,7 +8,7 @@ use tonic::{Code, Status};
 
 use crate::harness::{Site, failure, refusing, waiting};
 
-const CASES: &str = include_str!("../../builtin-tools/tests/fixtures/edits.json");
+const CASES: &str = include_str!("../../crates/matching/testdata/edits.json");
 
 fn cases(of: &str) -> Vec<Value> {
     let cases: Value = serde_json::from_str(CASES).unwrap();

@@ -10,7 +10,9 @@ use serde_json::{Value, json};
 
 use crate::harness::{Site, failure};
 
-const SECRET: &str = "the secret of the machine";
+/// What calls of [`path_calls`] search for and replace: of a file that is this line they find it.
+pub(crate) const SOUGHT: &str = "old line";
+const SECRET: &str = "the old line is the secret of the machine";
 /// Parameters that hold no path, whatever tool has them; numbers and switches never do.
 const PATHLESS_PARAMETERS: &[&str] = &[
     "action",
@@ -42,11 +44,12 @@ const PATHLESS_PARAMETERS: &[&str] = &[
     "testPattern",
     "text",
 ];
-/// Blocks that replace a text, and those that make a file.
-const REPLACING: &str = "------- SEARCH\nsecret\n=======\nnew\n+++++++ REPLACE\n";
+/// Blocks that replace what is sought, and those that make a file.
+const REPLACING: &str = "------- SEARCH\nold line\n=======\nnew\n+++++++ REPLACE\n";
 const MAKING: &str = "------- SEARCH\n=======\nnew\n+++++++ REPLACE\n";
 
-/// A call of every tool with a path in each parameter that may hold one.
+/// A call of every tool with a path in each parameter that may hold one. The first one of a tool works on a file that
+/// is there and holds [`SOUGHT`], or on a directory.
 pub(crate) fn path_calls(path: &str) -> Vec<(&'static str, Value)> {
     vec![
         ("codebase_search", json!({"query": format!("{path}:1")})),
@@ -58,22 +61,22 @@ pub(crate) fn path_calls(path: &str) -> Vec<(&'static str, Value)> {
         ("replace_lines", json!({"path": path, "startLine": 1, "endLine": 1, "newText": "x"})),
         ("insert_line", json!({"path": path, "line": 1, "text": "x"})),
         ("delete_lines", json!({"path": path, "startLine": 1, "endLine": 1})),
-        ("replace_text", json!({"path": path, "oldText": "secret", "newText": "new"})),
-        ("create_file", json!({"path": path, "content": "x\n"})),
+        ("replace_text", json!({"path": path, "oldText": SOUGHT, "newText": "new"})),
         ("create_file", json!({"path": path, "content": "x\n", "overwrite": true})),
+        ("create_file", json!({"path": path, "content": "x\n"})),
         ("delete_file", json!({"path": path})),
         ("delete_file", json!({"path": path, "permanent": true})),
-        ("grep_search", json!({"path": path, "pattern": "secret"})),
+        ("grep_search", json!({"path": path, "pattern": SOUGHT})),
         ("file_search", json!({"path": path, "pattern": "secret"})),
         ("get_project_structure", json!({"path": path})),
-        ("find_code_location", json!({"path": path, "search": "secret"})),
+        ("find_code_location", json!({"path": path, "search": SOUGHT})),
         ("find_code_location", json!({"search": format!("{path}:1")})),
         ("run_terminal_cmd", json!({"command": "ls", "cwd": path})),
         ("terminal_job", json!({"action": "start", "command": "ls", "cwd": path})),
         ("diff_history", json!({"path": path})),
         ("run_tests", json!({"path": path})),
         ("run_tests", json!({"testFile": path})),
-        ("patch", json!({"path": path, "old_string": "secret", "new_string": "new"})),
+        ("patch", json!({"path": path, "old_string": SOUGHT, "new_string": "new"})),
         ("editTool", json!({"filePath": path, "diffContent": REPLACING})),
         ("editTool", json!({"filePath": path, "diffContent": MAKING})),
         ("moss_register_plugin_tool", json!({"name": "a", "source": path, "reason": "to try"})),

@@ -8,7 +8,7 @@ use crate::{hold, rust};
 /// Where rules that are built in have their reasons.
 const RULES: [&str; 2] = ["crates/policy/src/built_in.rs", "crates/policy/src/commands.rs"];
 /// Where rules say of which layer they are, and the layers that are files.
-const LAYERS: &str = "crates/policy/src/lib.rs";
+const LAYERS: &str = "crates/policy/src/rule_ref.rs";
 const FILES: [&str; 3] = ["admin", "user", "workspace"];
 /// What commands that always ask do.
 const COMMANDS: &str = "crates/commands/src/always_ask.toml";

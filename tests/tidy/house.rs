@@ -19,6 +19,7 @@ const LAYERS: &[(&str, &[Room])] = &[
         "the daemon",
         &[
             ("daemon", "a call's life, its effects, state"),
+            ("crates/editors", "what people see unsaved"),
             ("crates/live-index", "what is there, as it is now"),
             ("crates/config", "every limit and its default"),
         ],
@@ -51,6 +52,7 @@ const LAYERS: &[(&str, &[Room])] = &[
             ("crates/checks", "tests, linters, their reports"),
             ("crates/language-servers", "asks what they know"),
             ("crates/schema", "arguments, validation"),
+            ("crates/matching", "where an edit belongs"),
             ("crates/merge", "three-way merges of lines"),
             ("crates/model-bridge", "calls in model text"),
             ("crates/model-data", "data for models"),

@@ -21,6 +21,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
     ("crates/ranking", &["moss-sdk", "moss-symbols"]),
     ("crates/language-servers", &["moss-sdk"]),
     ("crates/schema", &[]),
+    ("crates/matching", &["moss-sdk"]),
     ("crates/merge", &[]),
     ("crates/workspace", &["moss-merge", "moss-removal", "moss-sdk"]),
     ("crates/index", &["moss-sdk", "moss-workspace"]),
@@ -70,6 +71,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-sdk",
         ],
     ),
+    ("crates/editors", &["moss-config", "moss-sdk", "moss-workspace"]),
     (
         "crates/live-index",
         &[
@@ -83,7 +85,10 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-workspace",
         ],
     ),
-    ("builtin-tools", &["moss-checks", "moss-merge", "moss-ranking", "moss-sdk", "moss-symbols"]),
+    (
+        "builtin-tools",
+        &["moss-checks", "moss-matching", "moss-merge", "moss-ranking", "moss-sdk", "moss-symbols"],
+    ),
     (
         "daemon",
         &[
@@ -93,6 +98,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-commands",
             "moss-config",
             "moss-dispatch",
+            "moss-editors",
             "moss-embeddings",
             "moss-index",
             "moss-journal",
@@ -120,6 +126,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
             "moss-config",
             "moss-daemon",
             "moss-dispatch",
+            "moss-editors",
             "moss-index",
             "moss-journal",
             "moss-live-index",
@@ -165,6 +172,7 @@ pub(crate) const CRATES: &[(&str, &[&str])] = &[
         "xtask",
         &[
             "moss-builtin-tools",
+            "moss-matching",
             "moss-model-bridge",
             "moss-plugin-host",
             "moss-plugin-list",

@@ -27,7 +27,7 @@ const SHARED: &[(&str, &str)] = &[
 /// Trees that are not part of the project's own code: examples, fuzz targets, what authors start with.
 const APART: [&str; 3] = ["plugins-example/", "fuzz/", "cli/templates/"];
 /// Macros that define a struct by the first name that they are given.
-const DEFINING_MACROS: [&str; 1] = ["section"];
+const DEFINING_MACROS: [&str; 2] = ["config", "section"];
 
 #[test]
 fn a_type_name_stands_for_one_thing() {

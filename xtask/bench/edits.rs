@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
-use moss_builtin_tools::matching::{Occurrence, locate};
+use moss_matching::{Occurrence, locate};
 use moss_xtask::rows::{Row, Spread};
 
 use self::levels::{EditCase, Wanted};

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
+use moss_matching::lines::{split, without_line_end};
 use moss_sdk::edit::splice;
 use proptest::prelude::*;
 
 use super::*;
-use crate::lines::{split, without_line_end};
 
 fn spliced(text: &str, range: Range<usize>, new: &str) -> (String, Vec<Splice>) {
     let splices = splices(text, range, new);

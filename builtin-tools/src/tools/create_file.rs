@@ -1,5 +1,6 @@
 //! `create_file`: a new file, or new content for a whole file.
 
+use moss_matching::lines::LineIndex;
 use moss_sdk::context::Context;
 use moss_sdk::edit::{ChangeKind, ChangeSet};
 use moss_sdk::file::{Content, FileSnapshot};
@@ -8,7 +9,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::edit::{check_seen, check_written_out};
-use crate::lines::LineIndex;
 
 /// Creates a text file with the given content, in UTF-8, with its missing parent directories.
 ///

@@ -2,13 +2,13 @@
 
 use std::num::NonZeroU64;
 
+use moss_matching::lines::{LineIndex, LineRange};
 use moss_sdk::context::Context;
 use moss_sdk::{Effect, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::edit::{EditOutput, EditTarget, propose_lines};
-use crate::lines::{LineIndex, LineRange};
 
 /// Removes a range of whole lines from a text file, with their line ends.
 ///

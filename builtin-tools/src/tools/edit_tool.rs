@@ -2,6 +2,7 @@
 
 mod apply;
 
+use moss_matching::lines::LineSpan;
 use moss_sdk::context::Context;
 use moss_sdk::edit::{ChangeKind, ChangeSet, MatchLevel, Matched};
 use moss_sdk::{Effect, ErrorCode, Tool, ToolError};
@@ -11,7 +12,6 @@ use serde::Serialize;
 use self::apply::{AppliedBlock, BlockMiss, apply, splices_between};
 use crate::blocks;
 use crate::edit::{Edit, EditOutput, EditTarget, Stale, check_written_out, until_fresh};
-use crate::lines::LineSpan;
 use crate::replacing::explained;
 
 /// How errors call the two parts of a block.

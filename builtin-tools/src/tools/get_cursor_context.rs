@@ -6,6 +6,7 @@ mod declared;
 mod diagnostics;
 mod names;
 
+use moss_matching::lines::push_gutter;
 use moss_sdk::context::Context;
 use moss_sdk::editor::{DefinitionKind, EditorState, Focus, Position, Span, Symbol};
 use moss_sdk::editor_lines::EditorLines;
@@ -17,7 +18,6 @@ use serde::{Deserialize, Serialize};
 use self::calls::{CallSite, Callee};
 use self::code::{EnclosingDeclaration, FocusedCode, ImportedName};
 use self::diagnostics::{DiagnosticOutput, diagnostics};
-use crate::lines::push_gutter;
 
 /// Most lines on either side of the cursor.
 const LINES_MAX: u32 = 1_000;

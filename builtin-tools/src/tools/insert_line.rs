@@ -2,13 +2,13 @@
 
 use std::num::NonZeroU64;
 
+use moss_matching::lines::{LineIndex, LineRange, number, refuse_gutter, split};
 use moss_sdk::context::Context;
 use moss_sdk::{Effect, ErrorCode, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::edit::{EditOutput, EditTarget, propose_lines};
-use crate::lines::{LineIndex, LineRange, number, refuse_gutter, split};
 
 /// Inserts one or more lines into a text file, before a line or at its end.
 ///

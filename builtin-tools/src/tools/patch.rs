@@ -1,12 +1,12 @@
 //! `patch`: new text in place of a text, once or everywhere.
 
+use moss_matching::Occurrence;
 use moss_sdk::context::Context;
 use moss_sdk::{Effect, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::edit::EditOutput;
-use crate::matching::Occurrence;
 use crate::replacing::{Replacement, replace};
 
 /// Replaces a text in a file, once or everywhere.

@@ -2,14 +2,13 @@
 
 use std::num::NonZeroU64;
 
+use moss_matching::lines::{self, Gutters, LineRange};
 use moss_sdk::content::{ContentImage, ContentPart};
 use moss_sdk::context::Context;
 use moss_sdk::file::{FileLines, LineEnding, LineWindow, Lines};
 use moss_sdk::{ContentHash, Effect, ErrorCode, RelPath, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-use crate::lines::{self, Gutters, LineRange};
 
 /// Most lines of one result.
 const LINES_MAX: usize = 2_000;

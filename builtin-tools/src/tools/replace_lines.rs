@@ -2,13 +2,13 @@
 
 use std::num::NonZeroU64;
 
+use moss_matching::lines::{LineIndex, LineRange, refuse_gutter, split};
 use moss_sdk::context::Context;
 use moss_sdk::{Effect, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::edit::{EditOutput, EditTarget, propose_lines};
-use crate::lines::{LineIndex, LineRange, refuse_gutter, split};
 
 /// Replaces a range of whole lines of a text file by new lines; there may be more or fewer of them.
 ///

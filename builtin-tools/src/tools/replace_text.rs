@@ -1,12 +1,12 @@
 //! `replace_text`: new text in place of a text that occurs exactly once.
 
+use moss_matching::Occurrence;
 use moss_sdk::context::Context;
 use moss_sdk::{Effect, Tool, ToolError};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::edit::EditOutput;
-use crate::matching::Occurrence;
 use crate::replacing::{Replacement, replace};
 
 /// Replaces a text that occurs exactly once in a text file.

@@ -6,61 +6,20 @@ use moss_mcp::{CallFault, QuestionShown};
 use super::calling::{self, Denial};
 use crate::client::RequestFailure;
 use crate::error::CliError;
+use crate::next_step::next_step_of_model;
 
-/// What to do after the no of a person.
-const AFTER_A_NO: &str = "do without it, or ask the person what to do instead";
-
-/// What a model can do about a request that failed; nothing where its message says all, or nobody reads it.
-fn next_step(code: &str, is_alone: bool) -> &'static str {
-    match code {
-        "confirmation_required" if is_alone => {
-            "ask the person to approve it in moss, which takes `moss serve` in the project; then send the \
-             same call again"
-        }
-        "confirmation_required" => {
-            "ask the person to approve it in moss, then send the same call again"
-        }
-        "daemon_unreachable" => "send the call again: moss looks for another daemon",
-        "request_too_large" => {
-            "send less at once: create the file with the first part of the text, then insert the others"
-        }
-        "queue_full" | "calls_too_large" | "confirmations_full" | "requests_full"
-        | "replies_full" | "connections_full" | "limit_exceeded" => "try again in a moment",
-        "denied_by_policy" => {
-            "do without it, or ask the person to change the rule: the same call is denied again"
-        }
-        "denied_by_person" => AFTER_A_NO,
-        "call_timeout" | "response_too_large" | "sender_stalled" | "reader_stalled" => {
-            "ask for less at once"
-        }
-        "workspace_unknown" | "no_daemon" => {
-            "ask the person to run `moss serve` in the project, then send the call again"
-        }
-        "daemon_incompatible" => {
-            "ask the person to restart `moss serve` and this client with one version of moss"
-        }
-        "internal"
-        | "credential_invalid"
-        | "certificate_refused"
-        | "role_missing"
-        | "approvals_unusable" => "ask the person to look for the cause with `moss doctor`",
-        // Why no daemon starts in this process.
-        "workspace_unusable" => {
-            "ask the person to start this client in a project, or moss with --workspace DIR"
-        }
-        "config_invalid"
-        | "admin_policy_invalid"
-        | "plugin_list_missing"
-        | "state_unusable"
-        | "io" => "ask the person to fix it: `moss doctor` in the project says more",
-        _ => "",
-    }
-}
+/// What a model does about a question where no other process could show it.
+const SERVE_TO_ASK: &str = "ask the person to approve it in moss, which takes `moss serve` in the \
+                            project; then send the same call again";
 
 /// Makes a fault of a request that failed. `is_alone` means that nobody else reaches the daemon.
 pub(super) fn of_failure(failure: RequestFailure, is_alone: bool) -> CallFault {
     let code = failure.code();
-    let hint = next_step(&code, is_alone);
+    let hint = if is_alone && code == Reason::ConfirmationRequired.code() {
+        SERVE_TO_ASK
+    } else {
+        next_step_of_model(&code)
+    };
     let mut fault = CallFault::new(code, failure.message).hint(hint);
     fault.question = failure.confirmation.map(|asked| {
         let is_for_forms = calling::is_for_forms(&asked);
@@ -84,12 +43,12 @@ pub(super) fn of_denial(fault: CallFault, denial: Denial) -> CallFault {
         Denial::Unknown => "nothing was changed, and whether it is recorded is not known",
     };
     CallFault::new(denied, format!("the person denied it; {known}: {}", fault.message))
-        .hint(AFTER_A_NO)
+        .hint(Reason::DeniedByPerson.for_model())
 }
 
 pub(super) fn of_cli(error: &CliError) -> CallFault {
     let view = &error.error;
-    let hint = view.hint.as_deref().unwrap_or_else(|| next_step(&view.code, false));
+    let hint = view.hint.as_deref().unwrap_or_else(|| next_step_of_model(&view.code));
     CallFault::new(&view.code, &view.message).hint(hint)
 }
 
@@ -98,34 +57,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_reason_that_a_call_can_meet_has_a_next_step() {
-        // Their messages say what to do; a cancelled call has no reader.
-        let said = [Reason::ToolUnknown, Reason::ArgumentsInvalid, Reason::RequestInvalid];
-        let unread = [Reason::CallCancelled];
-        // What requests meet that are no calls.
-        let of_others = [
-            Reason::ToolsInvalid,
-            Reason::ReplyTooLarge,
-            Reason::HistoryEntryUnknown,
-            Reason::ConfirmationUnknown,
-            Reason::ConfirmationOver,
-            Reason::ConfirmationNotShown,
-            Reason::DigestChanged,
-            Reason::ApprovalNotOffered,
-            Reason::ApprovalUnknown,
-            Reason::JobUnknown,
-            Reason::IndexUnavailable,
-            Reason::EditorReplaced,
-            Reason::EditorsFull,
-            Reason::ConnectionExposed,
-        ];
-        let without = [&said[..], &unread, &of_others].concat();
-        for reason in Reason::ALL {
-            for is_alone in [false, true] {
-                let has_step = !next_step(reason.code(), is_alone).is_empty();
-                assert_eq!(has_step, !without.contains(reason), "{reason:?}");
-            }
-        }
+    fn whoever_nobody_else_can_ask_is_sent_to_a_daemon() {
+        let asked = |is_alone| {
+            of_failure(RequestFailure::new(Reason::ConfirmationRequired, ""), is_alone).hint
+        };
+        assert!(asked(true).contains("`moss serve`"));
+        assert_eq!(asked(false), Reason::ConfirmationRequired.for_model());
     }
 
     #[test]
@@ -143,7 +80,8 @@ mod tests {
                 (Denial::Recorded, recorded),
                 (Denial::Unknown, unknown),
             ] {
-                let expected = CallFault::new("denied_by_person", message).hint(AFTER_A_NO);
+                let expected = CallFault::new("denied_by_person", message)
+                    .hint(Reason::DeniedByPerson.for_model());
                 assert_eq!(of_denial(fault.clone(), denial), expected);
             }
         }

@@ -1,7 +1,8 @@
 //! The endpoint of embeddings that the user names.
 
 use moss_embeddings::{EmbeddingApi, EmbeddingEndpoint};
-use serde::{Deserialize, Serialize};
+
+use super::EmbeddingsConfig;
 
 /// Most numbers of a vector.
 pub(super) const DIMENSIONS_MAX: i64 = 8_192;
@@ -11,25 +12,6 @@ pub(super) const QUERY_MS_MAX: i64 = 10_000;
 const TEXT_BYTES_MAX: usize = 4_096;
 /// A model that stands for any where only the URL is looked at.
 const ANY_MODEL: &str = "any";
-
-/// Section `embeddings` of the configuration.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "default.toml is the documentation of every value")]
-pub struct EmbeddingsConfig {
-    pub enabled: bool,
-    pub url: String,
-    pub api: String,
-    pub model: String,
-    pub dimensions: usize,
-    pub token_file: String,
-    pub token_env: String,
-    pub query_ms: u64,
-    pub request_ms: u64,
-    pub chunks_max: usize,
-    pub chunks_per_minute: u32,
-    pub cache_bytes_max: u64,
-}
 
 /// Looks at a text of the section.
 ///

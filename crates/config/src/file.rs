@@ -7,8 +7,8 @@ use toml::de::{DeTable, DeValue, ValueDeserializer};
 use toml::{Table, Value};
 
 use super::{
-    ConfigError, ConfigSource, OPEN_SECTIONS, Override, embeddings, language_servers, linters,
-    lists, tool_sets,
+    ConfigError, ConfigSource, LiveKeys, Override, embeddings, language_servers, linters, lists,
+    tool_sets,
 };
 use moss_policy::standing::file::DAYS_MAX;
 
@@ -62,10 +62,11 @@ fn keys(
     values: DeTable<'_>,
     take: Override,
 ) -> Result<(), ConfigFault> {
+    let is_open = LiveKeys::of(section) == LiveKeys::Open;
     for (key, value) in values {
         let (at, written) = (key.span(), key.into_inner());
         let key = current_key(section, &written);
-        if !OPEN_SECTIONS.contains(&section) && !known.contains_key(key) {
+        if !is_open && !known.contains_key(key) {
             let message = format!("no key `{key}` in [{section}]{}", did_you_mean(key, known));
             return Err(ConfigFault { span: at, message });
         }

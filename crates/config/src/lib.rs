@@ -8,173 +8,31 @@ mod language_servers;
 mod linters;
 mod lists;
 mod named;
+mod sections;
 mod tool_sets;
 pub mod watch;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use self::embeddings::EmbeddingsConfig;
 pub use self::excluded::ExcludedPaths;
 pub use self::language_servers::AddedServerConfig;
 pub use self::linters::LinterConfig;
+use self::sections::LiveKeys;
+pub use self::sections::{
+    AnswersConfig, CallsConfig, ChecksConfig, Config, ConfirmationsConfig, EditorsConfig,
+    EmbeddingsConfig, FilesConfig, GrpcConfig, HistoryConfig, IndexConfig, JournalConfig,
+    LanguageServersConfig, NetworkConfig, PluginMaximumConfig, PluginsConfig, SessionsConfig,
+    ShutdownConfig, UserPromptConfig,
+};
 use moss_network::RequestBounds;
 use moss_plugins::{Maximum, Settings};
-use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 /// How many calls deep tools call tools, on one slot; the call that came from outside does not count.
 pub const DEPTH_MAX: usize = 4;
 
 const DEFAULT: &str = include_str!("../default.toml");
-
-/// Every limit of the daemon. `crates/config/default.toml` documents each value.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(missing_docs, reason = "default.toml is the documentation of every value")]
-pub struct Config {
-    pub calls: CallsConfig,
-    pub confirmations: ConfirmationsConfig,
-    pub approvals: AnswersConfig,
-    pub sessions: SessionsConfig,
-    pub editors: EditorsConfig,
-    pub files: FilesConfig,
-    pub index: IndexConfig,
-    pub history: HistoryConfig,
-    pub journal: JournalConfig,
-    pub plugins: PluginsConfig,
-    pub plugin_maximum: PluginMaximumConfig,
-    pub network: NetworkConfig,
-    pub user_prompt: UserPromptConfig,
-    pub tool_sets: BTreeMap<String, Vec<String>>,
-    pub linters: BTreeMap<String, LinterConfig>,
-    pub checks: ChecksConfig,
-    pub language_servers: LanguageServersConfig,
-    pub added_language_servers: BTreeMap<String, AddedServerConfig>,
-    pub embeddings: EmbeddingsConfig,
-    pub grpc: GrpcConfig,
-    pub shutdown: ShutdownConfig,
-}
-
-macro_rules! section {
-    ($name:ident { $($field:ident: $kind:ty),* $(,)? }) => {
-        #[doc = concat!("Section `", stringify!($name), "` of the configuration.")]
-        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-        #[serde(deny_unknown_fields)]
-        #[expect(missing_docs, reason = "default.toml is the documentation of every value")]
-        pub struct $name { $(pub $field: $kind),* }
-    };
-}
-
-section!(CallsConfig {
-    running_max: usize,
-    queued_max: usize,
-    caller_bytes_max: usize,
-    timeout_ms: u64,
-    output_bytes_max: usize,
-    diff_bytes_max: usize,
-    events_max: usize,
-});
-section!(ConfirmationsConfig {
-    expiry_ms: u64,
-    pending_max: usize,
-    caller_pending_max: usize,
-    session_pending_max: usize,
-    bytes_max: usize,
-    caller_bytes_max: usize,
-});
-section!(AnswersConfig {
-    session: bool,
-    always: bool,
-    session_hours: u64,
-    always_days: u64,
-    approvals_max: usize,
-});
-section!(IndexConfig {
-    enabled: bool,
-    entries_max: usize,
-    disk_bytes_max: u64,
-    exclude: Vec<String>,
-});
-section!(ChecksConfig { before_edit: Vec<String>, before_edit_ms: u64 });
-section!(LanguageServersConfig {
-    enabled: bool,
-    disabled: Vec<String>,
-    running_max: usize,
-    memory_bytes: u64,
-    ready_ms: u64,
-    response_ms: u64,
-    idle_ms: u64,
-});
-section!(SessionsConfig { sessions_max: usize, files_max: usize, bytes_max: usize });
-section!(EditorsConfig {
-    attached_max: usize,
-    buffers_max: usize,
-    unsaved_bytes_max: usize,
-    diagnostics_max: usize,
-    questions_max: usize,
-    response_ms: u64,
-    clarify_ms: u64,
-});
-section!(FilesConfig { edit_bytes_max: u64, read_bytes_max: u64, search_bytes_max: u64 });
-section!(HistoryConfig { bytes_max: u64, days_max: u64 });
-section!(JournalConfig {
-    bytes_max: u64,
-    days_max: u64,
-    refusals_burst: u32,
-    refusals_per_second: u32,
-    refusals_folded_ms: u64,
-});
-section!(PluginsConfig {
-    component_bytes_max: u64,
-    plugins_max: usize,
-    unpinned: bool,
-    remote_unsigned: bool,
-    signers: Vec<String>,
-    compile_timeout_ms: u64,
-    compile_memory_bytes: u64,
-    cache_bytes_max: u64,
-});
-section!(PluginMaximumConfig {
-    files: Vec<String>,
-    http: Vec<String>,
-    env: Vec<String>,
-    tools: Vec<String>,
-    editor: bool,
-    index: bool,
-    commands: Vec<String>,
-    store_bytes: u64,
-    timeout_ms: u64,
-    memory_bytes: usize,
-    output_bytes: usize,
-});
-section!(NetworkConfig {
-    connect_ms: u64,
-    head_ms: u64,
-    read_timeout_ms: u64,
-    request_bytes_max: u64,
-    response_bytes_max: u64,
-});
-section!(UserPromptConfig { bytes_max: usize });
-section!(GrpcConfig {
-    request_bytes_max: usize,
-    request_idle_ms: u64,
-    request_total_ms: u64,
-    arriving_bytes_max: usize,
-    connection_arriving_bytes_max: usize,
-    encoding_bytes_max: usize,
-    connection_encoding_bytes_max: usize,
-    replies_bytes_max: usize,
-    connection_replies_bytes_max: usize,
-    response_bytes_max: usize,
-    connections_max: usize,
-    streams_max: u32,
-    keepalive_interval_ms: u64,
-    keepalive_timeout_ms: u64,
-    header_bytes_max: u32,
-});
-section!(ShutdownConfig { grace_ms: u64 });
 
 /// A configuration file that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -298,75 +156,6 @@ enum Override {
     Bound,
 }
 
-/// Sections whose keys are names that people choose. Their changes hold at once.
-const OPEN_SECTIONS: [&str; 3] = [tool_sets::SECTION, linters::SECTION, language_servers::SECTION];
-/// Sections and values whose change holds at once. The others are read at the start.
-const LIVE: &[&str] = &[
-    "calls.caller_bytes_max",
-    "calls.timeout_ms",
-    "calls.output_bytes_max",
-    "calls.diff_bytes_max",
-    "calls.events_max",
-    "checks.before_edit",
-    "checks.before_edit_ms",
-    "language_servers.enabled",
-    "language_servers.disabled",
-    "language_servers.running_max",
-    "language_servers.memory_bytes",
-    "language_servers.ready_ms",
-    "language_servers.response_ms",
-    "language_servers.idle_ms",
-    "embeddings.enabled",
-    "embeddings.url",
-    "embeddings.api",
-    "embeddings.model",
-    "embeddings.dimensions",
-    "embeddings.token_file",
-    "embeddings.token_env",
-    "embeddings.query_ms",
-    "embeddings.request_ms",
-    "embeddings.chunks_max",
-    "embeddings.chunks_per_minute",
-    "embeddings.cache_bytes_max",
-    "approvals.session",
-    "approvals.always",
-    "approvals.session_hours",
-    "approvals.always_days",
-    "approvals.approvals_max",
-    "editors.response_ms",
-    "editors.clarify_ms",
-    "plugins.component_bytes_max",
-    "plugins.plugins_max",
-    "plugins.unpinned",
-    "plugins.remote_unsigned",
-    "plugins.signers",
-    "plugins.compile_timeout_ms",
-    "plugins.compile_memory_bytes",
-    "plugins.cache_bytes_max",
-    "plugin_maximum.files",
-    "plugin_maximum.http",
-    "plugin_maximum.env",
-    "plugin_maximum.tools",
-    "plugin_maximum.editor",
-    "plugin_maximum.index",
-    "plugin_maximum.commands",
-    "plugin_maximum.store_bytes",
-    "plugin_maximum.timeout_ms",
-    "plugin_maximum.memory_bytes",
-    "plugin_maximum.output_bytes",
-    "network.connect_ms",
-    "network.head_ms",
-    "network.read_timeout_ms",
-    "network.request_bytes_max",
-    "network.response_bytes_max",
-    "user_prompt.bytes_max",
-    "grpc.encoding_bytes_max",
-    "grpc.connection_encoding_bytes_max",
-    "grpc.replies_bytes_max",
-    "grpc.connection_replies_bytes_max",
-    "shutdown.grace_ms",
-];
-
 impl Config {
     /// Takes over what may change while the daemon runs. Returns the result, and the values that wait
     /// for the next start.
@@ -380,16 +169,18 @@ impl Config {
             else {
                 continue;
             };
-            if OPEN_SECTIONS.contains(&section.as_str()) {
-                *known = values;
-                continue;
-            }
+            let live = match LiveKeys::of(&section) {
+                LiveKeys::Open => {
+                    *known = values;
+                    continue;
+                }
+                LiveKeys::Named(live) => live,
+            };
             for (key, value) in values {
-                let name = format!("{section}.{key}");
-                if LIVE.contains(&name.as_str()) {
+                if live.contains(&key.as_str()) {
                     known.insert(key, value);
                 } else if known.get(&key) != Some(&value) {
-                    waiting.push(name);
+                    waiting.push(format!("{section}.{key}"));
                 }
             }
         }
@@ -452,12 +243,6 @@ mod tests {
         );
         assert_eq!(waiting, ["calls.running_max", "grpc.streams_max"]);
         assert_eq!(before.renewed(&before), (before.clone(), Vec::new()));
-        // What holds at once is there.
-        let tables = Table::try_from(&before).unwrap();
-        for name in LIVE {
-            let (section, key) = name.split_once('.').unwrap();
-            assert!(tables[section].get(key).is_some(), "{name}");
-        }
     }
 
     #[test]

@@ -70,14 +70,18 @@ impl Outcome {
 
     /// Returns how a call ended whose tool failed with a code.
     pub const fn of_tool(code: ErrorCode) -> Self {
-        match code {
-            ErrorCode::InvalidArguments => Self::Invalid,
-            ErrorCode::Denied => Self::Denied,
-            ErrorCode::Unconfirmed => Self::Unconfirmed,
-            ErrorCode::Timeout => Self::Timeout,
-            ErrorCode::Cancelled => Self::Cancelled,
-            _ => Self::Failed,
+        macro_rules! outcome {
+            (
+                ($code:ident)
+                $($(#[$doc:meta])* $failed:ident $word:literal $outcome:ident $contract:ident;)*
+            ) => {
+                match $code {
+                    $(ErrorCode::$failed => Self::$outcome,)*
+                    _ => Self::Failed,
+                }
+            };
         }
+        moss_sdk::error_codes!(outcome(code))
     }
 }
 

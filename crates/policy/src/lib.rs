@@ -23,6 +23,7 @@ pub mod format;
 mod globs;
 mod grants;
 pub mod layers;
+mod rule_ref;
 mod rules;
 mod sandbox_min;
 pub mod standing;
@@ -34,6 +35,7 @@ pub use self::error::PolicyError;
 pub use self::explain::{Explanation, MatchedRule, explain};
 pub use self::grants::CommandGrants;
 pub use self::layers::{Policy, PolicyFile, PolicyProblem, Sources, command_grants};
+pub use self::rule_ref::{Layer, RuleRef};
 pub use self::sandbox_min::SandboxMin;
 
 /// What somebody wants to do, as far as the policy looks at it.
@@ -129,51 +131,6 @@ pub struct Decision {
     pub rule: Arc<RuleRef>,
 }
 
-/// Names a rule: where it stands, what it is called and why it is there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct RuleRef {
-    /// The layer, or the built-in rule, that it belongs to.
-    pub layer: Layer,
-    /// The file; none for built-in rules.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub file: Option<String>,
-    /// The line in the file, from 1.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub line: Option<usize>,
-    /// The rule's name, where it has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub name: Option<String>,
-    /// The reason, where there is one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
-    /// Whether what it asks is for a person in moss alone.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub for_person: bool,
-    /// The standing approval that it is of, if it is of one.
-    #[serde(rename = "approval", skip_serializing_if = "Option::is_none")]
-    pub answer: Option<String>,
-}
-
-/// Where a rule stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Layer {
-    /// The administrator's files, whose decisions nothing weakens.
-    Admin,
-    /// The user's own file.
-    User,
-    /// The file that a workspace brings along.
-    Workspace,
-    /// The built-in protection of names.
-    Protected,
-    /// The built-in question about lines that are not as an edit says.
-    Drift,
-    /// The built-in question about commands that destroy, or of which nobody knows what they do.
-    Command,
-    /// What applies where no rule of a file matches.
-    Default,
-}
-
 /// Decides about one effect.
 ///
 /// The strictest of the admin, the user and the workspace verdict wins. Where neither an admin nor
@@ -235,34 +192,6 @@ fn serialize_rule<S: serde::Serializer>(
     rule.as_ref().serialize(serializer)
 }
 
-// === impl Subject ===
-
-impl Subject<'_> {
-    /// Whether this is a read or the call of a tool that only reads.
-    pub(crate) fn only_reads(&self) -> bool {
-        match self.action {
-            Action::Read => true,
-            Action::Call => self.tool_effect == Effect::Read,
-            Action::Create
-            | Action::Modify
-            | Action::Delete
-            | Action::Exec
-            | Action::Network
-            | Action::Register
-            | Action::Configure => false,
-        }
-    }
-
-    /// Whether the protection of the name holds against this action.
-    pub fn is_guarded(&self) -> bool {
-        match self.protection {
-            None => false,
-            Some(Protection::Code | Protection::Metadata) => self.action.is_write(),
-            Some(Protection::Secret) => self.action.is_write() || self.action == Action::Read,
-        }
-    }
-}
-
 // === impl Action ===
 
 impl Action {
@@ -316,23 +245,6 @@ impl Verdict {
     }
 }
 
-// === impl Layer ===
-
-impl Layer {
-    /// Returns the wire form, for example `admin`.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Admin => "admin",
-            Self::User => "user",
-            Self::Workspace => "workspace",
-            Self::Protected => "protected",
-            Self::Drift => "drift",
-            Self::Command => "command",
-            Self::Default => "default",
-        }
-    }
-}
-
 // === impl Decision ===
 
 impl Decision {
@@ -356,43 +268,6 @@ impl Decision {
 impl fmt::Display for Decision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.verb(), self.rule)
-    }
-}
-
-// === impl RuleRef ===
-
-impl RuleRef {
-    fn built_in(layer: Layer, reason: &str) -> Arc<Self> {
-        let reason = Some(reason.to_owned());
-        let (file, line, name) = (None, None, None);
-        Arc::new(Self { layer, file, line, name, reason, for_person: false, answer: None })
-    }
-}
-
-impl fmt::Display for RuleRef {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.layer {
-            Layer::Admin | Layer::User | Layer::Workspace => {
-                write!(f, "by {} policy", self.layer.as_str())?;
-            }
-            Layer::Protected => f.write_str("because the name is protected")?,
-            Layer::Drift => f.write_str("because the file differs")?,
-            Layer::Command => f.write_str("because of the command")?,
-            Layer::Default => f.write_str("by default")?,
-        }
-        if let Some(file) = &self.file {
-            write!(f, " {file}")?;
-        }
-        if let Some(line) = self.line {
-            write!(f, ":{line}")?;
-        }
-        if let Some(name) = &self.name {
-            write!(f, " ({name})")?;
-        }
-        match &self.reason {
-            Some(reason) => write!(f, ": {reason}"),
-            None => Ok(()),
-        }
     }
 }
 

@@ -17,10 +17,10 @@ use super::CallScope;
 use super::effect::{Effects, FileNames};
 use super::host::CallHost;
 use crate::call::stop::EffectStop;
-use crate::editors::{
+use moss_dispatch::{Role, change::ChangeStatus};
+use moss_editors::{
     EditorFile, EditorLocation, EditorQuestion, EditorReply, NoReply, Unsaved, Whom,
 };
-use moss_dispatch::{Role, change::ChangeStatus};
 use moss_policy::Verdict;
 
 /// What to do about a file that is not saved.

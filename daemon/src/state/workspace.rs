@@ -16,7 +16,6 @@ use tokio::sync::Semaphore;
 use crate::approvals::StandingApprovals;
 use crate::artifacts::Artifacts;
 use crate::call::ContentMemory;
-use crate::editors::EditorRegistry;
 use crate::left_commands::LeftCommands;
 use crate::remembered::Remembered;
 use crate::sessions::Sessions;
@@ -24,6 +23,7 @@ use crate::todos::Todos;
 use crate::turns::Turns;
 use moss_catalog::Catalog;
 use moss_config::Config;
+use moss_editors::EditorRegistry;
 use moss_journal::folding::{self, RefusalFolding};
 use moss_journal::{Durability, Journal};
 use moss_live_index::embeddings::WorkspaceEmbeddings;
@@ -136,7 +136,7 @@ impl WorkspaceState {
             policy: ArcSwap::from_pointee(policy),
             answers,
             installed: Arc::new(installed),
-            editors: EditorRegistry::new(config.editors.clone()),
+            editors: EditorRegistry::new(config.editors.clone(), crate::ids::random),
             sessions: Sessions::new(
                 config.sessions.sessions_max,
                 config.sessions.files_max,

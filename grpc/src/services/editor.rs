@@ -26,11 +26,9 @@ use tonic::{Request, Response, Status, Streaming};
 use super::methods::methods;
 use super::{error, from_proto, pass};
 use moss_daemon::confirm::{ConfirmationDecision, ConfirmationWatch};
-use moss_daemon::editors::{
-    Attachment, Buffer, BufferState, EditorCapability, EditorRefusal, ToEditor,
-};
 use moss_daemon::recorded_decision::settle;
 use moss_daemon::state::{Daemon, WorkspaceState};
+use moss_editors::{Attachment, Buffer, BufferState, EditorCapability, EditorRefusal, ToEditor};
 
 /// Messages to an editor that wait for the transport.
 const STREAM_QUEUE_MAX: usize = 16;

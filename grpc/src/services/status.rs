@@ -10,9 +10,9 @@ use super::index::index;
 use super::methods::methods;
 use super::to_proto;
 use moss_config::EmbeddingsConfig;
-use moss_daemon::editors::Overview;
 use moss_daemon::language_servers::ServerOverview;
 use moss_daemon::state::{Daemon, WorkspaceState};
+use moss_editors::Overview;
 use moss_plugins::{PluginState, PluginStatus};
 
 #[derive(Debug, Clone)]

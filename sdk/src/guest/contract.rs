@@ -139,34 +139,17 @@ impl Edit {
 
 impl From<ToolError> for types::Error {
     fn from(error: ToolError) -> Self {
-        let code = match error.code {
-            ErrorCode::InvalidArguments => types::ErrorCode::InvalidArguments,
-            ErrorCode::InvalidPath | ErrorCode::OutsideWorkspace => types::ErrorCode::InvalidPath,
-            ErrorCode::NotFound => types::ErrorCode::NotFound,
-            ErrorCode::AlreadyExists => types::ErrorCode::AlreadyExists,
-            ErrorCode::NotAFile => types::ErrorCode::NotAFile,
-            ErrorCode::NotADirectory => types::ErrorCode::NotADirectory,
-            ErrorCode::Binary => types::ErrorCode::Binary,
-            ErrorCode::Encoding => types::ErrorCode::Encoding,
-            ErrorCode::TooLarge => types::ErrorCode::TooLarge,
-            ErrorCode::OutOfRange => types::ErrorCode::OutOfRange,
-            ErrorCode::NoMatch => types::ErrorCode::NoMatch,
-            ErrorCode::Ambiguous => types::ErrorCode::Ambiguous,
-            ErrorCode::NoChange | ErrorCode::AlreadyApplied => types::ErrorCode::NoChange,
-            ErrorCode::Conflict | ErrorCode::Drift => types::ErrorCode::Conflict,
-            ErrorCode::LimitExceeded => types::ErrorCode::LimitExceeded,
-            ErrorCode::Denied | ErrorCode::Unconfirmed => types::ErrorCode::Denied,
-            ErrorCode::Timeout => types::ErrorCode::Timeout,
-            ErrorCode::Cancelled => types::ErrorCode::Cancelled,
-            ErrorCode::Io => types::ErrorCode::Io,
-            ErrorCode::NoTests
-            | ErrorCode::BuildFailed
-            | ErrorCode::Inconsistent
-            | ErrorCode::NotInstalled
-            | ErrorCode::NeedsInput
-            | ErrorCode::PluginFailed
-            | ErrorCode::Internal => types::ErrorCode::Failed,
-        };
+        macro_rules! seen {
+            (
+                ($code:expr)
+                $($(#[$doc:meta])* $failed:ident $word:literal $outcome:ident $contract:ident;)*
+            ) => {
+                match $code {
+                    $(ErrorCode::$failed => types::ErrorCode::$contract,)*
+                }
+            };
+        }
+        let code = crate::error_codes!(seen(error.code));
         Self { code, message: error.message, hint: error.hint }
     }
 }

@@ -1,12 +1,11 @@
 //! Applying blocks to a text, one after the other. Pure.
 
+use moss_matching::lines::{LineIndex, LineSpan, has_gutter};
+use moss_matching::{Located, Miss, Occurrence, locate, splices};
 use moss_sdk::edit::{Drift, MatchLevel, Splice, splice};
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use crate::blocks::{EditBlock, Split, is_separator};
-use crate::lines::{LineIndex, LineSpan, has_gutter};
-use crate::matching::{Located, Miss, Occurrence, locate};
-use crate::splices::splices;
 
 /// Most lines of one block that may be the separator.
 const READINGS_MAX: usize = 16;

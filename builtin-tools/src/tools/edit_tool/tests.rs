@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::check::{call, refused};
 
-const CASES: &str = include_str!("../../../tests/fixtures/edits.json");
+const CASES: &str = include_str!("../../../../crates/matching/testdata/edits.json");
 
 fn edit(blocks: &str) -> Value {
     json!({ "filePath": "a", "diffContent": blocks })

@@ -2,14 +2,14 @@
 //! else all of it by a three-way merge of lines, which has the last word where it has one. Pure;
 //! nothing is left half done.
 
+use moss_matching::lines::LineSpan;
+use moss_matching::with_plain_line_ends;
 use moss_merge::{LineMerge, merge_lines};
 use moss_sdk::edit::{Matched, Splice, splice};
 
 use super::ReapplyMethod;
 use super::hunk_match::{HunkMatch, PLACES_SHOWN_MAX, search_all};
 use super::hunks::{Hunk, hunks, splices};
-use crate::lines::LineSpan;
-use crate::search::with_plain_line_ends;
 
 /// Changes with more hunks in one file are merged at once.
 const HUNKS_MAX: usize = 200;

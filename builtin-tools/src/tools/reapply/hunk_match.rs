@@ -1,12 +1,11 @@
 //! Where a hunk belongs today. Its lines are whole lines: text that stands within others is no
 //! location.
 
+use moss_matching::lines::{LineIndex, split};
+use moss_matching::{Located, Miss, Occurrence, locate, splices};
 use moss_sdk::edit::{Drift, MatchLevel, Splice};
 
 use super::hunks::Hunk;
-use crate::lines::{LineIndex, split};
-use crate::matching::{Located, Miss, Occurrence, locate};
-use crate::splices::splices;
 
 /// Most locations that an error lists.
 pub(super) const PLACES_SHOWN_MAX: usize = 8;

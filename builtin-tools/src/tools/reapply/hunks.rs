@@ -3,11 +3,11 @@
 
 use std::ops::Range;
 
+use moss_matching::lines::LineSpan;
 use moss_sdk::edit::Splice;
 use similar::{DiffOp, TextDiff};
 
 use super::SEARCH_TIME_MAX;
-use crate::lines::LineSpan;
 
 /// Lines around a change that say where it is.
 const CONTEXT_LINES: usize = 3;
@@ -75,11 +75,11 @@ fn spanned(ops: &[DiffOp], side: impl Fn(&DiffOp) -> Range<usize>) -> Range<usiz
 
 #[cfg(test)]
 mod tests {
+    use moss_matching::with_plain_line_ends;
     use moss_sdk::edit::splice;
     use proptest::prelude::*;
 
     use super::*;
-    use crate::search::with_plain_line_ends;
 
     #[test]
     fn hunks_have_three_lines_around_them() {

@@ -1,4 +1,4 @@
-//! Tests of `replace_text`. Where an edit belongs is tested in the module `matching`.
+//! Tests of `replace_text`. Where an edit belongs is tested in the crate `moss-matching`.
 
 use moss_sdk::ErrorCode;
 use moss_sdk::testing::{MemoryHost, hash};

@@ -13,7 +13,7 @@ const UNREAD_BY_BASH: (&str, &str) = (
     "; of plainer commands it is not asked; no rule allows that unseen",
 );
 /// What commands do that always ask.
-const ALWAYS_ASK: [(&str, &str); 49] = [
+const ALWAYS_ASK: &[(&str, &str)] = &[
     (
         "changes files in place, which cannot be undone; the tools that edit keep a history",
         "会就地修改文件且无法撤销，编辑工具则保留历史",

@@ -253,28 +253,18 @@ impl From<sdk::Position> for Position {
 
 impl From<ToolError> for Error {
     fn from(error: ToolError) -> Self {
-        let code = match error.code {
-            ErrorCode::InvalidArguments => WireCode::InvalidArguments,
-            ErrorCode::InvalidPath | ErrorCode::OutsideWorkspace => WireCode::InvalidPath,
-            ErrorCode::NotFound => WireCode::NotFound,
-            ErrorCode::AlreadyExists => WireCode::AlreadyExists,
-            ErrorCode::NotAFile => WireCode::NotAFile,
-            ErrorCode::NotADirectory => WireCode::NotADirectory,
-            ErrorCode::Binary => WireCode::Binary,
-            ErrorCode::Encoding => WireCode::Encoding,
-            ErrorCode::TooLarge => WireCode::TooLarge,
-            ErrorCode::OutOfRange => WireCode::OutOfRange,
-            ErrorCode::NoMatch => WireCode::NoMatch,
-            ErrorCode::Ambiguous => WireCode::Ambiguous,
-            ErrorCode::NoChange | ErrorCode::AlreadyApplied => WireCode::NoChange,
-            ErrorCode::Conflict | ErrorCode::Drift => WireCode::Conflict,
-            ErrorCode::LimitExceeded => WireCode::LimitExceeded,
-            ErrorCode::Denied | ErrorCode::Unconfirmed => WireCode::Denied,
-            ErrorCode::Timeout => WireCode::Timeout,
-            ErrorCode::Cancelled => WireCode::Cancelled,
-            ErrorCode::Io => WireCode::Io,
-            _ => WireCode::Failed,
-        };
+        macro_rules! seen {
+            (
+                ($code:expr)
+                $($(#[$doc:meta])* $failed:ident $word:literal $outcome:ident $contract:ident;)*
+            ) => {
+                match $code {
+                    $(ErrorCode::$failed => WireCode::$contract,)*
+                    _ => WireCode::Failed,
+                }
+            };
+        }
+        let code = moss_sdk::error_codes!(seen(error.code));
         Self { code, message: error.message, hint: error.hint }
     }
 }

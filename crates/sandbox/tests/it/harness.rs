@@ -46,7 +46,7 @@ pub(crate) struct Place {
 
 /// The sandbox of a way, which this machine must have.
 pub(crate) async fn sandbox(way: Way) -> Sandbox {
-    static FOUND: [OnceCell<Sandbox>; 3] = [const { OnceCell::const_new() }; 3];
+    static FOUND: [OnceCell<Sandbox>; WAYS.len()] = [const { OnceCell::const_new() }; WAYS.len()];
     let find = || {
         Sandbox::detect(SandboxOptions {
             program: KEEPER.into(),
@@ -131,6 +131,14 @@ impl Way {
         match self {
             Self::Bubblewrap | Self::Own => Tier::Full,
             Self::Landlock => Tier::Landlock,
+        }
+    }
+
+    /// Whether what a command may not change is restored after it, and not kept from it.
+    pub(crate) fn restores_afterwards(self) -> bool {
+        match self {
+            Self::Bubblewrap | Self::Own => false,
+            Self::Landlock => true,
         }
     }
 

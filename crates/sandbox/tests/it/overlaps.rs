@@ -5,7 +5,9 @@ use std::process::{Command, Stdio};
 
 use moss_sandbox::{CommandEnd, CoverChange, EndCause, LeftCommand, ProcessExit, RunningCommand};
 
-use crate::harness::{FULL, KEEPER, Place, Ran, Way, alive, dead, eventually, marker, run, start};
+use crate::harness::{
+    FULL, KEEPER, Place, Ran, WAYS, Way, alive, dead, eventually, marker, run, start,
+};
 
 /// What a command writes that no command may write.
 const EVIL: &str = "echo evil > .git/hooks/pre-commit";
@@ -200,7 +202,7 @@ async fn what_is_made_again_beside_another_command_stays_no_longer_than_they_run
 
 #[tokio::test]
 async fn a_job_that_makes_repositories_refuses_no_other_command() {
-    for way in [Way::Bubblewrap, Way::Own, Way::Landlock] {
+    for way in WAYS {
         let place = repository();
         let script = "
             mkdir -p nest/.git/objects; echo x > nest/.git/HEAD; echo x > nest/.git/config

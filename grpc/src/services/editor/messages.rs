@@ -10,8 +10,8 @@ use moss_sdk::editor::{DefinitionKind, Diagnostic, Position, Severity, Span, Tex
 use tonic::Status;
 
 use super::super::{error, to_proto};
-use moss_daemon::editors::{EditorCapability, EditorQuestion, EditorView, Hello, QuestionEnd};
 use moss_dispatch::{Confirmation, confirmation::ConfirmationState};
+use moss_editors::{EditorCapability, EditorQuestion, EditorView, Hello, QuestionEnd};
 
 /// Longest name of an editor, its version or its instance, in bytes.
 const NAME_BYTES_MAX: usize = 64;

@@ -8,7 +8,7 @@ use moss_sdk::editor::Symbol;
 use super::MessageProblem;
 use super::messages::span;
 use moss_daemon::confirm::{ConfirmationDecision, ResolveError};
-use moss_daemon::editors::{self, EditorLocation};
+use moss_editors::{EditorLocation, EditorReply};
 
 /// Most symbols of a file that are taken.
 const SYMBOLS_MAX: usize = 10_000;
@@ -23,7 +23,7 @@ const TEXT_BYTES_MAX: usize = 16 * 1024;
 
 /// A reply to a question of a tool, or to a confirmation.
 pub(super) enum IncomingReply {
-    Question(editors::EditorReply),
+    Question(EditorReply),
     Confirmation { digest: ContentHash, verdict: ConfirmationDecision },
 }
 
@@ -35,24 +35,18 @@ pub(super) fn read(id: &str, answer: Option<Wire>) -> Result<IncomingReply, Mess
     };
     Ok(IncomingReply::Question(match answer {
         None => return Err(malformed("the reply is empty")),
-        Some(Wire::DocumentSymbols(symbols)) => {
-            editors::EditorReply::Symbols(flatten(symbols.symbols))
-        }
+        Some(Wire::DocumentSymbols(symbols)) => EditorReply::Symbols(flatten(symbols.symbols)),
         Some(Wire::Locations(locations)) => {
             let places =
                 locations.locations.into_iter().take(PLACES_MAX).map(|location| EditorLocation {
                     span: location.range.as_ref().map(span).unwrap_or_default(),
                     path: location.path,
                 });
-            editors::EditorReply::Places(places.collect())
+            EditorReply::Places(places.collect())
         }
-        Some(Wire::Clarification(text)) => {
-            editors::EditorReply::Clarified(cut(text, TEXT_BYTES_MAX))
-        }
-        Some(Wire::EditApplied(applied)) => {
-            editors::EditorReply::Applied { version: applied.version }
-        }
-        Some(Wire::Failed(reason)) => editors::EditorReply::Failed(cut(reason, TEXT_BYTES_MAX)),
+        Some(Wire::Clarification(text)) => EditorReply::Clarified(cut(text, TEXT_BYTES_MAX)),
+        Some(Wire::EditApplied(applied)) => EditorReply::Applied { version: applied.version },
+        Some(Wire::Failed(reason)) => EditorReply::Failed(cut(reason, TEXT_BYTES_MAX)),
         Some(Wire::Confirmation(answer)) => {
             let digest = answer.digest.parse().map_err(|_| malformed("not a valid digest"))?;
             let verdict = match (answer.verdict(), answer.remember.as_str()) {

@@ -1,11 +1,11 @@
 //! Whether an edit was made already: then it is not made again.
 
 use super::Chain;
+use crate::find::{self, MatchLocation, Window};
+use crate::fold::Fold;
 use crate::lines::split;
-use crate::matching::find::{self, MatchLocation, Window};
-use crate::matching::fold::Fold;
-use crate::matching::write::EditTexts;
 use crate::search::{LfView, OCCURRENCES_MAX};
+use crate::write::EditTexts;
 
 /// A replacement with fewer characters is no sign of an edit that was made already.
 const APPLIED_CHARS_MIN: usize = 8;

@@ -3,7 +3,7 @@
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
 use super::MergeSides;
-use crate::matching::likeness::dice;
+use crate::likeness::dice;
 
 /// Most pairs of lines that are compared to find out which new line replaces which.
 const PAIRS_MAX: usize = 2_500;

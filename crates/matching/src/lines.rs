@@ -25,16 +25,18 @@ const EXCERPT_LINE_BYTES_MAX: usize = 200;
 
 /// The lines of a text, numbered from 1.
 #[derive(Debug)]
-pub(crate) struct LineIndex<'a> {
+pub struct LineIndex<'a> {
     text: &'a str,
     starts: Vec<usize>,
 }
 
 /// A range of line numbers that an argument named: from 1, ordered, both ends included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct LineRange {
-    pub(crate) first: usize,
-    pub(crate) last: usize,
+pub struct LineRange {
+    /// The first line that it names.
+    pub first: usize,
+    /// The last line, part of the range.
+    pub last: usize,
 }
 
 /// Lines of a file, from 1, both ends included.
@@ -47,16 +49,17 @@ pub struct LineSpan {
 }
 
 /// Some lines of a text for an error message.
-pub(crate) struct Excerpt {
+#[derive(Debug)]
+pub struct Excerpt {
     /// The lines with their numbers, each after a line end.
-    pub(crate) text: String,
+    pub text: String,
     /// Whether every wanted line is there in full.
-    pub(crate) complete: bool,
+    pub complete: bool,
 }
 
 /// Appends the number of a line, right-aligned to six columns, and a tab: what stands before the
 /// line where lines are shown.
-pub(crate) fn push_gutter(text: &mut String, number: u64) {
+pub fn push_gutter(text: &mut String, number: u64) {
     let mut digits = itoa::Buffer::new();
     let digits = digits.format(number);
     text.push_str(&GUTTER[digits.len().min(GUTTER_WIDTH)..]);
@@ -65,25 +68,30 @@ pub(crate) fn push_gutter(text: &mut String, number: u64) {
 }
 
 /// The gutters of lines that follow each other, each as [`push_gutter`] writes it.
-pub(crate) struct Gutters {
+#[derive(Debug)]
+pub struct Gutters {
     next: u64,
     /// The next number as it is shown, as long as it fits: counting on is less work than writing it.
     shown: [u8; GUTTER_WIDTH],
 }
 
 /// Splits off a line end, if there is one.
-pub(crate) fn without_line_end(line: &str) -> &str {
+pub fn without_line_end(line: &str) -> &str {
     line.strip_suffix('\n').map_or(line, |line| line.strip_suffix('\r').unwrap_or(line))
 }
 
 /// Reads a new text as whole lines: `a` and `a\n` are one line, the empty text is no line.
-pub(crate) fn split(text: &str) -> Vec<&str> {
+pub fn split(text: &str) -> Vec<&str> {
     text.split_inclusive('\n').map(without_line_end).collect()
 }
 
 /// Refuses a text whose every line starts with a line number as [`push_gutter`] writes it: it was
 /// copied together with the numbers. The first number may have lost its blanks.
-pub(crate) fn refuse_gutter(text: &str, argument: &str) -> Result<(), ToolError> {
+///
+/// # Errors
+///
+/// `InvalidArguments` where the lines are numbered.
+pub fn refuse_gutter(text: &str, argument: &str) -> Result<(), ToolError> {
     if !has_gutter(text) {
         return Ok(());
     }
@@ -93,7 +101,7 @@ pub(crate) fn refuse_gutter(text: &str, argument: &str) -> Result<(), ToolError>
 }
 
 /// Whether every line starts with the line number that follows the one before.
-pub(crate) fn has_gutter(text: &str) -> bool {
+pub fn has_gutter(text: &str) -> bool {
     let mut next = None;
     let mut padded = false;
     for line in split(text) {
@@ -111,7 +119,7 @@ pub(crate) fn has_gutter(text: &str) -> bool {
 }
 
 /// Converts a line number of an argument. What does not fit lies past the end of any text.
-pub(crate) fn number(line: NonZeroU64) -> usize {
+pub fn number(line: NonZeroU64) -> usize {
     usize::try_from(line.get()).unwrap_or(usize::MAX)
 }
 
@@ -119,13 +127,13 @@ pub(crate) fn number(line: NonZeroU64) -> usize {
 
 impl Gutters {
     /// Starts with the gutter of this line.
-    pub(crate) fn starting_at(number: u64) -> Self {
+    pub fn starting_at(number: u64) -> Self {
         let shown = format!("{number:>GUTTER_WIDTH$}").into_bytes();
         Self { next: number, shown: shown.try_into().unwrap_or_default() }
     }
 
     /// Appends the gutter of the next line.
-    pub(crate) fn push(&mut self, text: &mut Vec<u8>) {
+    pub fn push(&mut self, text: &mut Vec<u8>) {
         if self.next > GUTTER_NUMBER_MAX {
             text.extend_from_slice(itoa::Buffer::new().format(self.next).as_bytes());
         } else {
@@ -155,7 +163,7 @@ impl LineRange {
     /// # Errors
     ///
     /// `InvalidArguments` where the end comes before the start.
-    pub(crate) fn new(start: NonZeroU64, end: NonZeroU64) -> Result<Self, ToolError> {
+    pub fn new(start: NonZeroU64, end: NonZeroU64) -> Result<Self, ToolError> {
         if end < start {
             let message = format!("`endLine` ({end}) comes before `startLine` ({start})");
             return Err(ToolError::new(ErrorCode::InvalidArguments, message)
@@ -165,12 +173,16 @@ impl LineRange {
     }
 
     /// Returns how many lines it names.
-    pub(crate) fn count(self) -> usize {
+    pub fn count(self) -> usize {
         self.last - self.first + 1
     }
 
     /// Refuses a range that reaches past the end of the file.
-    pub(crate) fn within(self, lines: &LineIndex<'_>, path: &RelPath) -> Result<Self, ToolError> {
+    ///
+    /// # Errors
+    ///
+    /// `OutOfRange` where it does.
+    pub fn within(self, lines: &LineIndex<'_>, path: &RelPath) -> Result<Self, ToolError> {
         if self.last <= lines.count() {
             return Ok(self);
         }
@@ -180,7 +192,7 @@ impl LineRange {
 }
 
 /// Says that a file has no such line.
-pub(crate) fn out_of_range(path: &RelPath, line: u64, lines_total: u64) -> ToolError {
+pub fn out_of_range(path: &RelPath, line: u64, lines_total: u64) -> ToolError {
     let plural = if lines_total == 1 { "" } else { "s" };
     let message = format!("{path} has {lines_total} line{plural}, so there is no line {line}");
     ToolError::new(ErrorCode::OutOfRange, message)
@@ -191,7 +203,7 @@ pub(crate) fn out_of_range(path: &RelPath, line: u64, lines_total: u64) -> ToolE
 
 impl LineSpan {
     /// Makes a span of `count` lines; none where there is no line.
-    pub(crate) fn of(first: usize, count: usize) -> Option<Self> {
+    pub fn of(first: usize, count: usize) -> Option<Self> {
         (count > 0).then(|| Self { start_line: first, end_line: first + count - 1 })
     }
 }
@@ -199,7 +211,8 @@ impl LineSpan {
 // === impl LineIndex ===
 
 impl<'a> LineIndex<'a> {
-    pub(crate) fn new(text: &'a str) -> Self {
+    /// Finds where the lines of a text start.
+    pub fn new(text: &'a str) -> Self {
         let mut starts = vec![0];
         starts.extend(text.match_indices('\n').map(|(at, _)| at + 1));
         if starts.last() == Some(&text.len()) {
@@ -208,37 +221,38 @@ impl<'a> LineIndex<'a> {
         Self { text, starts }
     }
 
-    pub(crate) fn count(&self) -> usize {
+    /// Returns how many lines there are.
+    pub fn count(&self) -> usize {
         self.starts.len()
     }
 
     /// Returns where a line starts; the end of the text for the line after the last.
-    pub(crate) fn start(&self, number: usize) -> usize {
+    pub fn start(&self, number: usize) -> usize {
         self.starts.get(number - 1).copied().unwrap_or(self.text.len())
     }
 
     /// Returns a line without its line end.
-    pub(crate) fn line(&self, number: usize) -> &'a str {
+    pub fn line(&self, number: usize) -> &'a str {
         without_line_end(&self.text[self.start(number)..self.start(number + 1)])
     }
 
     /// Returns a span of the text.
-    pub(crate) fn slice(&self, range: &Range<usize>) -> &'a str {
+    pub fn slice(&self, range: &Range<usize>) -> &'a str {
         &self.text[range.clone()]
     }
 
     /// Returns the number of the line that holds a byte.
-    pub(crate) fn number_at(&self, offset: usize) -> usize {
+    pub fn number_at(&self, offset: usize) -> usize {
         self.starts.partition_point(|start| *start <= offset).max(1)
     }
 
     /// Returns every line without its line end.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &'a str> {
+    pub fn iter(&self) -> impl Iterator<Item = &'a str> {
         (1..=self.count()).map(|number| self.line(number))
     }
 
     /// Shows lines with a little context, bounded.
-    pub(crate) fn excerpt(&self, wanted: RangeInclusive<usize>) -> Excerpt {
+    pub fn excerpt(&self, wanted: RangeInclusive<usize>) -> Excerpt {
         let (first, last) = (*wanted.start(), *wanted.end());
         let mut excerpt = Excerpt { text: String::new(), complete: first <= self.count() };
         let from = first.saturating_sub(EXCERPT_CONTEXT_LINES).max(1);

@@ -16,7 +16,7 @@ pub(crate) struct LfView<'a> {
 }
 
 /// Turns `\r\n` into `\n`.
-pub(crate) fn with_plain_line_ends(text: &str) -> Cow<'_, str> {
+pub fn with_plain_line_ends(text: &str) -> Cow<'_, str> {
     // Looking for one byte is much faster than looking for two.
     let has_some = text.contains('\r') && text.contains("\r\n");
     if has_some { text.replace("\r\n", "\n").into() } else { text.into() }

@@ -10,7 +10,8 @@
 //! the edit replaces although it is not the line that was searched for is [`Drift`]: whoever
 //! proposes the edit must show it to a person.
 //!
-//! Everything here is pure, and its cost is bounded.
+//! Everything here is pure, and its cost is bounded. Beside it, [`mod@lines`] has what tools know of the
+//! lines of a text: their numbers, ranges and spans.
 
 mod chain;
 mod elision;
@@ -19,23 +20,26 @@ mod find;
 mod fold;
 mod indent;
 mod likeness;
+pub mod lines;
 mod merge;
 mod numbers;
+mod search;
 mod sides;
 mod similar_lines;
+mod splices;
 mod words;
 mod wrapping;
 mod write;
 
 use moss_sdk::edit::{Drift, MatchLevel, Splice};
 
-use self::chain::Chain;
-pub(crate) use self::elision::placeholder;
-use self::escapes::OverEscaped;
-use crate::lines::LineIndex;
-use crate::search::with_plain_line_ends;
+pub use self::elision::placeholder;
+pub use self::search::with_plain_line_ends;
+pub use self::splices::splices;
 
-pub use crate::lines::LineSpan;
+use self::chain::Chain;
+use self::escapes::OverEscaped;
+use self::lines::{LineIndex, LineSpan};
 
 /// How often a text is to be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

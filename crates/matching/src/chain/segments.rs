@@ -3,9 +3,9 @@
 use moss_sdk::edit::MatchLevel;
 
 use super::Chain;
+use crate::find;
 use crate::lines::split;
-use crate::matching::find;
-use crate::matching::{Located, Miss, Occurrence};
+use crate::{Located, Miss, Occurrence};
 
 // === impl Chain ===
 

@@ -8,6 +8,11 @@ use super::*;
 
 const SECOND: Duration = Duration::from_secs(1);
 
+fn registry(limits: moss_config::EditorsConfig) -> Arc<EditorRegistry> {
+    static IDS: AtomicUsize = AtomicUsize::new(0);
+    EditorRegistry::new(limits, || format!("question {}", IDS.fetch_add(1, Ordering::Relaxed)))
+}
+
 fn limits() -> moss_config::EditorsConfig {
     moss_config::Config::default().editors
 }
@@ -47,7 +52,7 @@ fn asked(message: Option<ToEditor>) -> String {
 
 #[test]
 fn newest_text_of_a_file_counts_and_goes_with_its_editor() {
-    let editors = EditorRegistry::new(limits());
+    let editors = registry(limits());
     let (one, _from_one) = editors.attach(hello("one", &[])).unwrap();
     let (two, _from_two) = editors.attach(hello("two", &[EditorCapability::ApplyEdit])).unwrap();
     let file = rel("a");
@@ -72,7 +77,7 @@ fn newest_text_of_a_file_counts_and_goes_with_its_editor() {
 
 #[test]
 fn text_of_a_name_that_leads_elsewhere_by_now_does_not_stay_behind() {
-    let editors = EditorRegistry::new(limits());
+    let editors = registry(limits());
     let (one, _from_one) = editors.attach(hello("one", &[])).unwrap();
     one.hold(buffer_of("link", "a", 1, Some("of a"))).unwrap();
     one.hold(buffer_of("link", "b", 2, Some("of b"))).unwrap();
@@ -83,7 +88,7 @@ fn text_of_a_name_that_leads_elsewhere_by_now_does_not_stay_behind() {
 
 #[test]
 fn applied_edit_is_known_before_the_editor_reports_it() {
-    let editors = EditorRegistry::new(limits());
+    let editors = registry(limits());
     let (one, _from_one) = editors.attach(hello("one", &[EditorCapability::ApplyEdit])).unwrap();
     let file = rel("a");
     one.hold(buffer("a", 1, Some("before"))).unwrap();
@@ -108,7 +113,7 @@ fn applied_edit_is_known_before_the_editor_reports_it() {
 
 #[test]
 fn last_used_editor_is_the_active_one() {
-    let editors = EditorRegistry::new(limits());
+    let editors = registry(limits());
     assert!(editors.active().is_none());
     let (one, _from_one) = editors.attach(hello("one", &[])).unwrap();
     let (two, _from_two) = editors.attach(hello("two", &[])).unwrap();
@@ -123,7 +128,7 @@ fn last_used_editor_is_the_active_one() {
 
 #[tokio::test(start_paused = true)]
 async fn nobody_is_waited_for_who_is_not_there() {
-    let editors = EditorRegistry::new(limits());
+    let editors = registry(limits());
     let ask =
         async || editors.ask((Some("me"), Whom::Person), clarify(), SECOND).await.unwrap_err();
     assert_eq!(ask().await, NoReply::Nobody);
@@ -146,7 +151,7 @@ async fn nobody_is_waited_for_who_is_not_there() {
 
 #[tokio::test(start_paused = true)]
 async fn a_caller_has_its_share_of_the_questions_and_the_approver_always_asks() {
-    let editors = EditorRegistry::new(limits());
+    let editors = registry(limits());
     let questions_max = limits().questions_max;
     let (_can, mut told) = editors.attach(hello("can", &[EditorCapability::Clarify])).unwrap();
     let put = |asker| editors.put((asker, Whom::Person), clarify(), SECOND);
@@ -171,7 +176,7 @@ async fn a_caller_has_its_share_of_the_questions_and_the_approver_always_asks() 
 
 #[tokio::test(start_paused = true)]
 async fn editor_that_has_the_file_open_is_asked_about_it() {
-    let editors = EditorRegistry::new(limits());
+    let editors = registry(limits());
     let can = [EditorCapability::DocumentSymbols];
     let (one, mut to_one) = editors.attach(hello("one", &can)).unwrap();
     let (two, mut to_two) = editors.attach(hello("two", &can)).unwrap();
@@ -200,7 +205,7 @@ fn bounds_hold_over_all_files_of_an_editor() {
         diagnostics_max: 3,
         ..limits()
     };
-    let editors = EditorRegistry::new(bounds);
+    let editors = registry(bounds);
     let (one, _told) = editors.attach(hello("one", &[])).unwrap();
     let hold =
         |path: &str, version, text: &str| one.hold(buffer_of(path, path, version, Some(text)));

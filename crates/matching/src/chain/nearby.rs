@@ -5,17 +5,17 @@ use std::cmp::Ordering;
 use moss_sdk::edit::{Drift, MatchLevel};
 
 use super::{Chain, located};
+use crate::find::Window;
+use crate::fold::{Fold, key};
+use crate::likeness::{Exhausted, SearchBudget};
 use crate::lines::split;
-use crate::matching::find::Window;
-use crate::matching::fold::{Fold, key};
-use crate::matching::likeness::{Exhausted, SearchBudget};
-use crate::matching::merge::MergeRefusal;
-use crate::matching::similar_lines::{
+use crate::merge::MergeRefusal;
+use crate::similar_lines::{
     BLOCK_ANCHOR_MIN, CONTEXT_LINE_MIN, Compared, ScoredWindow, is_informative,
 };
-use crate::matching::wrapping::without_outer_blank_lines;
-use crate::matching::write::EditTexts;
-use crate::matching::{Located, Miss};
+use crate::wrapping::without_outer_blank_lines;
+use crate::write::EditTexts;
+use crate::{Located, Miss};
 
 /// By how much the best of several similar locations must be better than the others.
 const MARGIN_MIN: f64 = 0.1;

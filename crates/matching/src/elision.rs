@@ -121,7 +121,7 @@ fn comment<'a>(line: &'a str, start: &str, end: &str) -> Option<&'a str> {
 /// Returns the first line of a replacement that stands for lines left out although the search does
 /// not have it: written, it would replace code. A `...` that is the body of a Python
 /// definition is no such line.
-pub(crate) fn placeholder<'a>(search: &str, replace: &'a str) -> Option<&'a str> {
+pub fn placeholder<'a>(search: &str, replace: &'a str) -> Option<&'a str> {
     let mut known: Vec<&str> = search.lines().map(str::trim).filter(|l| is_elision(l)).collect();
     let mut body = PythonBody::default();
     for line in replace.lines() {

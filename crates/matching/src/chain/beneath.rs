@@ -8,10 +8,10 @@ use moss_sdk::edit::{Drift, MatchLevel};
 
 use super::Chain;
 use super::exact::indentation;
+use crate::indent::{indent, opens_block};
 use crate::lines::split;
-use crate::matching::indent::{indent, opens_block};
-use crate::matching::write::{EditTexts, SpanEdit};
 use crate::search::LfView;
+use crate::write::{EditTexts, SpanEdit};
 
 /// How deep the lines of a replacement are that follow the first one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use crate::lines::without_line_end;
 
 /// Finds the splices that turn a span into a new text, where line ends compare equal. Lines that
 /// both start or end with are left out; a line that replaces one line keeps its line end.
-pub(crate) fn splices(text: &str, range: Range<usize>, new: &str) -> Vec<Splice> {
+pub fn splices(text: &str, range: Range<usize>, new: &str) -> Vec<Splice> {
     let old: Vec<&str> = text[range.clone()].split_inclusive('\n').collect();
     let new: Vec<&str> = new.split_inclusive('\n').collect();
     let head = old.iter().zip(&new).take_while(|(old, new)| same(old, new)).count();

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use super::*;
 
-const CASES: &str = include_str!("../../tests/fixtures/edits.json");
+const CASES: &str = include_str!("../testdata/edits.json");
 
 /// What an edit is called, the text, what is searched for, its replacement, and the text
 /// afterwards; none where nothing may be written.

@@ -182,7 +182,7 @@ impl EditorRegistry {
         question: EditorQuestion,
         timeout: Duration,
     ) -> Result<(Put, String, oneshot::Receiver<(EditorId, EditorReply)>), NoReply> {
-        let id = crate::ids::random();
+        let id = (self.new_id)();
         let question = Arc::new(question);
         let (sender, receiver) = oneshot::channel();
         let mut inner = self.lock();

@@ -32,6 +32,8 @@ pub struct EditorId(u64);
 #[derive(Debug)]
 pub struct EditorRegistry {
     limits: moss_config::EditorsConfig,
+    /// Makes the id of a question, which nobody can guess.
+    new_id: fn() -> String,
     inner: Mutex<EditorsState>,
     /// How many buffers are not saved, over all editors: reads look here first.
     unsaved: AtomicUsize,
@@ -168,9 +170,9 @@ pub struct Overview {
 // === impl EditorRegistry ===
 
 impl EditorRegistry {
-    /// Makes a registry without editors.
-    pub fn new(limits: moss_config::EditorsConfig) -> Arc<Self> {
-        Arc::new(Self { limits, inner: Mutex::default(), unsaved: AtomicUsize::new(0) })
+    /// Makes a registry without editors; `new_id` makes the ids of questions, each another.
+    pub fn new(limits: moss_config::EditorsConfig, new_id: fn() -> String) -> Arc<Self> {
+        Arc::new(Self { limits, new_id, inner: Mutex::default(), unsaved: AtomicUsize::new(0) })
     }
 
     /// Attaches an editor; its messages come out of the receiver.

@@ -3,7 +3,7 @@
 use moss_sdk::edit::splice;
 
 use super::{Case, check};
-use crate::matching::{Miss, Occurrence, locate};
+use crate::{Miss, Occurrence, locate};
 
 const CASES: &[Case] = &[
     (

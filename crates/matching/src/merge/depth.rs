@@ -4,7 +4,7 @@ use moss_sdk::edit::Drift;
 
 use super::shape::width;
 use super::{Merger, Op};
-use crate::matching::indent::{Mapped, head, indent, opens_block};
+use crate::indent::{Mapped, head, indent, opens_block};
 
 // === impl Merger ===
 

@@ -6,19 +6,19 @@ use moss_sdk::edit::MatchLevel;
 
 use super::applied::held_around;
 use super::{Chain, located};
+use crate::find::Window;
+use crate::fold::Fold;
 use crate::lines::split;
-use crate::matching::find::Window;
-use crate::matching::fold::Fold;
-use crate::matching::write::{EditTexts, SpanEdit};
-use crate::matching::{Located, Miss, Occurrence};
 use crate::search::LfView;
+use crate::write::{EditTexts, SpanEdit};
+use crate::{Located, Miss, Occurrence};
 
 // === impl Chain ===
 
 impl Chain<'_> {
     /// Finds the search character for character. A last line without a line end counts as if it had
     /// one.
-    pub(in crate::matching) fn exact(&self) -> Result<Option<Located>, Miss> {
+    pub(crate) fn exact(&self) -> Result<Option<Located>, Miss> {
         let EditTexts { text, search, replace, .. } = self.texts;
         let view = LfView::new(text);
         let mut places = self.exact_places(&view);
