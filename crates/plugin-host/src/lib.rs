@@ -20,6 +20,7 @@ mod engine;
 mod engine_config;
 mod error;
 mod face;
+mod guest_json;
 mod imported_names;
 mod imports;
 mod instance;

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::bindings::{tools, types};
 use crate::error::PluginCallError;
+use crate::guest_json;
 use crate::limits::{EDITS_MAX, LimitReached};
 use moss_sdk::deceptive::quoted;
 
@@ -95,8 +96,8 @@ pub(crate) fn read(
     if bytes > output_bytes_max {
         return Err(PluginCallError::Limit(LimitReached::Output(output_bytes_max)));
     }
-    let output: Value = serde_json::from_str(&outcome.output)
-        .map_err(|error| PluginCallError::Result(format!("the output is not JSON: {error}")))?;
+    let output = guest_json::read(&outcome.output)
+        .map_err(|why| PluginCallError::Result(format!("the output {why}")))?;
     let output = match form {
         OutputForm::Wrapped => json!({ "result": output }),
         OutputForm::Object if output.is_object() => output,

@@ -45,7 +45,7 @@ pub(super) async fn run(
         cancelled: scope.cancel.clone(),
         events: Arc::new(EventReporter(scope.events.clone())),
         services: Arc::clone(&services) as _,
-        whom: Some(format!("{} {}", scope.call.caller.name(), scope.workspace.name())),
+        whom: Some(whom(scope)),
     };
     let outcome =
         plugin.call_in(place, request).await.map_err(|error| match services.has_broken() {
@@ -60,6 +60,13 @@ pub(super) async fn run(
         host.propose(changes).await?.applied()?;
     }
     Ok(outcome.output)
+}
+
+/// Whom an instance is kept for: a later token of the same name is somebody else.
+fn whom(scope: &CallScope) -> String {
+    let caller = &scope.call.caller;
+    let token = caller.token_id().map(|id| id.to_string()).unwrap_or_default();
+    format!("{} {token} {}", caller.name(), scope.workspace.name())
 }
 
 /// Takes a slot among the plugin's calls. Who waits for one keeps nobody from another tool; who is

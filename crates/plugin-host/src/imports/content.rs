@@ -6,6 +6,7 @@ use moss_sdk::{ErrorCode, ToolError};
 
 use crate::bindings::content::{Host, Part};
 use crate::bindings::types::Error;
+use crate::guest_json;
 use moss_plugin_list::units;
 use moss_sdk::deceptive::quoted;
 
@@ -32,9 +33,8 @@ fn read(part: Part) -> Result<ContentPart, ToolError> {
     Ok(match part {
         Part::Text(text) => ContentPart::Text(text),
         Part::Json(text) => {
-            let value = serde_json::from_str(&text).map_err(|error| {
-                let message = format!("the value to show is not JSON: {error}");
-                ToolError::new(ErrorCode::InvalidArguments, message)
+            let value = guest_json::read(&text).map_err(|why| {
+                ToolError::new(ErrorCode::InvalidArguments, format!("the value to show {why}"))
             })?;
             ContentPart::Json(value)
         }
