@@ -280,6 +280,7 @@ impl Means {
             protected: plan.ranked.iter().chain(&plan.compared).cloned().collect(),
             masked: plan.kept_from.clone(),
             compared: plan.compared.clone(),
+            of_others: plan.of_others.clone(),
             written,
             looked: command.files.looked.unwrap_or_else(Instant::now),
             moved: BTreeSet::new(),

@@ -323,6 +323,28 @@ async fn of_two_commands_at_once_the_last_one_clears_the_marks() {
 }
 
 #[tokio::test]
+async fn marks_that_are_cleared_while_a_command_of_another_worktree_runs_stay_cleared() {
+    for way in WAYS {
+        let hidden = Hidden::new("sha1", "2");
+        let root = &hidden.place.root;
+        let tree = root.with_file_name("tree");
+        hidden.git(&["worktree", "add", "-q", tree.to_str().unwrap()]);
+        let text = "touch begun; until [ -e go ]; do sleep 0.01; done; rm begun go";
+        let own = start(way, hidden.command(root, text)).await;
+        eventually("it runs", || root.join("begun").exists()).await;
+        assert_eq!(hidden.marked(root), ALL_MARKED, "{way}");
+        let other = start(way, SandboxedCommand::shell(&tree, text)).await;
+        eventually("it runs", || tree.join("begun").exists()).await;
+        for (root, running) in [(root, own), (&tree, other)] {
+            fs::write(root.join("go"), "").unwrap();
+            let end = running.wait().await.unwrap();
+            assert_eq!((end.exit, end.restored), (ProcessExit::Exited(0), Vec::new()), "{way}");
+        }
+        assert_eq!(hidden.marked(root), "", "{way}");
+    }
+}
+
+#[tokio::test]
 async fn marks_of_commands_that_were_stopped_or_dropped_are_cleared() {
     for way in FULL {
         let hidden = Hidden::new("sha1", "2");
