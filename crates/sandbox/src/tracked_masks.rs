@@ -27,8 +27,6 @@ use crate::skip_marks::{SkipMarks, has_marks};
 const KNOWN_MAX: usize = 4;
 /// The name of an index, and of the copy of one, in its directory.
 const INDEX: &str = "index";
-/// Beside the index: what a sparse checkout has.
-const SPARSE: &str = "info/sparse-checkout";
 /// How many settings git has from variables.
 const CONFIG_COUNT: &str = "GIT_CONFIG_COUNT";
 
@@ -133,10 +131,8 @@ impl TrackedMasks {
         };
         let place = MountIndex::of(mounts).find(&names.index);
         let is_written = place.is_some_and(|place| mounts[place].is_writable());
-        // In a sparse checkout git clears the bits of what is there.
-        let is_sparse = names.index.with_file_name(SPARSE).exists();
         let is_any = !index.hidden.is_empty() || has_marks(&names.index);
-        if !is_written || is_sparse || !is_any {
+        if !is_written || !is_any {
             return false;
         }
         // Marks could not be cleared in one that the person's git writes in parts meanwhile.
