@@ -20,9 +20,9 @@ pub(crate) const ABSTRACT_SOCKETS: &str = "this kernel does not keep the command
                                            (`@/tmp/.X11-unix/X0`): Linux does from 6.12 on (Landlock ABI 6)";
 /// What to do about files that git takes for changed.
 const TRACKED: &str = "git takes for changed, since commands may not read them, and `add -A`, `commit -a`, `stash` and \
-                       `rebase` fail where moss has not marked them in the index: another program ran git, somebody else \
-                       wrote the index, or the checkout is sparse. Run git by itself, name other files, or a person adds \
-                       a rule with their `paths`, `protected = true` and `decision = \"allow\"` to the policy";
+                       `rebase` fail where moss has not marked them in the index: another program ran git, a job ran what \
+                       lasts beside git, somebody else wrote the index, or the checkout is sparse. Run git by itself, name \
+                       other files, or a person adds a rule with their `paths`, `protected = true` and `decision = \"allow\"` to the policy";
 /// What is said of files that it leaves alone, where a command wrote the name of one.
 const LEFT_ALONE: &str = "it adds, commits, stashes and replaces nothing of them, whatever it says of a sparse checkout. \
                           A person does that, or adds a rule with their `paths`, `protected = true` and `decision = \
