@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::FileType;
 
-use crate::aside::{move_aside, set_aside_in};
 use crate::content_before::ContentBefore;
+use crate::kept_path::KeptPath;
+use crate::other_worktrees::{LEADS_BACK, NoticedPaths, is_removed};
 use crate::reached::{ReachedDirectory, real_of};
 use crate::shares;
 use crate::snapshot_plan::SnapshotPlan;
@@ -25,19 +26,10 @@ pub(crate) struct Snapshot {
     kept: Vec<KeptPath>,
     /// The permissions of the directories above them, as far as commands write there.
     above: BTreeMap<PathBuf, u32>,
+    /// What is not restored, whoever changes it.
+    noticed: NoticedPaths,
     /// What else is known of it, while it runs.
     plan: Option<SnapshotPlan>,
-}
-
-/// A protected path, and what it held.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct KeptPath {
-    path: PathBuf,
-    /// The same without links before the last name: only there anything is restored.
-    real: PathBuf,
-    /// What commands write that it lies in: nothing around that is touched.
-    root: PathBuf,
-    before: ContentBefore,
 }
 
 /// What became of protected paths.
@@ -47,6 +39,8 @@ pub struct ComparedPaths {
     pub restored: Vec<PathBuf>,
     /// Those that were changed and could not be restored.
     pub changed: Vec<PathBuf>,
+    /// Those that git rewrites in other worktrees and that were changed, by whomever: they are not restored.
+    pub unattributed: Vec<PathBuf>,
 }
 
 // === impl Snapshot ===
@@ -54,7 +48,12 @@ pub struct ComparedPaths {
 impl Snapshot {
     /// Keeps what a command may not change.
     pub(crate) fn of(plan: SnapshotPlan) -> Self {
-        Self { plan: Some(plan.clone()), ..Self::take(&plan.compared, &plan.written) }
+        let is_of_others = |path: &PathBuf| plan.of_others.contains(path);
+        let compared = plan.compared.iter().cloned();
+        let (of_others, compared): (Vec<_>, Vec<_>) = compared.partition(is_of_others);
+        let noticed = NoticedPaths::look(of_others, &plan.written);
+        let taken = Self::take(&compared, &plan.written);
+        Self { plan: Some(plan), noticed, ..taken }
     }
 
     /// Keeps what the paths hold that lie where a command writes, whatever leads there. Of more than can be kept each
@@ -98,9 +97,12 @@ impl Snapshot {
     /// Compares, and restores what is not as it was. Other commands may run meanwhile: no link is followed that
     /// one of them makes.
     pub(crate) fn restore(&self) -> ComparedPaths {
-        let mut compared =
-            ComparedPaths { restored: self.open_again(), ..ComparedPaths::default() };
-        for kept in &self.kept {
+        let restored = self.open_again();
+        let unattributed = self.noticed.changed();
+        let mut compared = ComparedPaths { restored, changed: Vec::new(), unattributed };
+        let removed = self.removed(&compared.unattributed);
+        let is_removed = |kept: &&KeptPath| removed.iter().any(|one| kept.real.starts_with(one));
+        for kept in self.kept.iter().filter(|kept| !is_removed(kept)) {
             if kept.before.is_at(&kept.real) && real_of(&kept.path) == kept.real {
                 continue;
             }
@@ -111,6 +113,15 @@ impl Snapshot {
             list.push(kept.path.clone());
         }
         compared
+    }
+
+    /// The directories among those of other worktrees that somebody has removed with their worktrees.
+    fn removed(&self, of_others: &[PathBuf]) -> Vec<PathBuf> {
+        let is_gone = |directory: &&PathBuf| {
+            let leads = self.kept.iter().find(|kept| kept.path == directory.join(LEADS_BACK));
+            leads.is_some_and(|kept| is_removed(directory, &kept.before, |at| self.writes(at)))
+        };
+        of_others.iter().filter(is_gone).cloned().collect()
     }
 
     /// Gives back what a command took of its own user's permissions above what is compared: closed, nobody could
@@ -333,64 +344,13 @@ impl Snapshot {
     }
 }
 
-// === impl KeptPath ===
-
-impl KeptPath {
-    /// Restores it; `false` where that is not possible.
-    fn restore(&self) -> bool {
-        // A link above it is a command's: there was a directory.
-        if !self.before.can_be_restored() || self.set_aside_links().is_err() {
-            return false;
-        }
-        if move_aside(&self.real).is_err() {
-            return false;
-        }
-        let written = self.write();
-        if written.is_err() {
-            // On a full disk: half of it would be taken for the whole.
-            remove(&self.real);
-        }
-        // A link that had led here and leads elsewhere now is nobody's to guess.
-        written.is_ok() && real_of(&self.path) == self.real
-    }
-
-    /// Moves away links, and whatever else is no directory, between what commands write and this. What lies around
-    /// that is the person's: a link there is left, and nothing is restored behind it.
-    fn set_aside_links(&self) -> io::Result<()> {
-        let within = |path: &&Path| path.starts_with(&self.root) && *path != self.root;
-        let mut above: Vec<&Path> = self.real.ancestors().skip(1).filter(within).collect();
-        above.reverse();
-        for around in above {
-            let Ok((directory, name)) = ReachedDirectory::above(around) else { continue };
-            if directory.stat(name).is_ok_and(|found| found.kind != FileType::Directory) {
-                return set_aside_in(&directory, name);
-            }
-        }
-        Ok(())
-    }
-
-    fn write(&self) -> io::Result<()> {
-        if self.before == ContentBefore::Missing {
-            return Ok(());
-        }
-        let (directory, name) = ReachedDirectory::made_above(&self.real)?;
-        self.before.write(&directory, name)
-    }
-}
-
-/// Removes what was written of a path.
-fn remove(path: &Path) {
-    // What cannot be removed stays as what could not be restored.
-    let _ = ReachedDirectory::above(path).and_then(|(directory, name)| directory.remove(name));
-}
-
 #[cfg(test)]
 mod tests {
     use std::fs;
     use std::time::Instant;
 
     use super::*;
-    use crate::aside::{ASIDE, NAME_BYTES_MAX};
+    use crate::aside::{ASIDE, NAME_BYTES_MAX, move_aside};
     use crate::content_before::{DEPTH_MAX, FILE_BYTES_MAX};
 
     #[test]
@@ -487,6 +447,7 @@ mod tests {
             protected: BTreeSet::new(),
             masked: masked.iter().map(|name| root.join(name)).collect(),
             compared: names.iter().map(|name| root.join(name)).collect(),
+            of_others: BTreeSet::new(),
             written: vec![root.clone()],
             looked: Instant::now(),
             moved: moved.iter().map(|name| root.join(name)).collect(),

@@ -44,6 +44,10 @@ pub(crate) struct Covering {
     pub(crate) compared: Vec<PathBuf>,
     /// What has to stay as it is.
     pub(crate) covers: CoverOrder,
+    /// What git rewrites of other worktrees.
+    pub(crate) of_others: BTreeSet<PathBuf>,
+    /// What decides about code in that, as far as the same mount covers it.
+    pub(crate) inner: BTreeSet<PathBuf>,
     /// The repositories of which something is protected.
     pub(crate) repositories: Vec<PathBuf>,
 }
@@ -59,6 +63,8 @@ struct Cover {
     ranked: Vec<PathBuf>,
     /// What others may replace meanwhile: a command goes on then.
     replaceable: BTreeSet<PathBuf>,
+    /// What lies in that and is covered with it.
+    inner: BTreeSet<PathBuf>,
     repositories: Vec<PathBuf>,
 }
 
@@ -113,6 +119,8 @@ pub(crate) fn cover(
     Ok(Covering {
         mounts: pinned.chain(read_only).chain(masks).collect(),
         ranked: cover.ranked,
+        of_others: cover.replaceable,
+        inner: cover.inner,
         repositories: cover.repositories,
         compared: cover.compared,
         covers,
@@ -183,7 +191,13 @@ impl Cover {
             self.replaceable.extend(access.of_others.iter().cloned());
             let all = access.protected.into_iter().chain(access.of_others);
             for path in all.collect::<BTreeSet<_>>() {
-                self.add(seen, path, usize::MAX);
+                let mut around = path.ancestors().skip(1);
+                let is_inner = around.any(|around| self.replaceable.contains(around));
+                if is_inner && self.is_covered(&path) {
+                    self.inner.insert(path);
+                } else {
+                    self.add(seen, path, usize::MAX);
+                }
             }
         }
         for path in command.files.protected.iter().collect::<BTreeSet<_>>() {

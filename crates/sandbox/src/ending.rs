@@ -20,9 +20,9 @@ pub(crate) const ABSTRACT_SOCKETS: &str = "this kernel does not keep the command
                                            (`@/tmp/.X11-unix/X0`): Linux does from 6.12 on (Landlock ABI 6)";
 /// What to do about files that git takes for changed.
 const TRACKED: &str = "git takes for changed, since commands may not read them, and `add -A`, `commit -a`, `stash` and \
-                       `rebase` fail where moss has not marked them in the index: another program ran git, somebody else \
-                       wrote the index, or the checkout is sparse. Run git by itself, name other files, or a person adds \
-                       a rule with their `paths`, `protected = true` and `decision = \"allow\"` to the policy";
+                       `rebase` fail where moss has not marked them in the index: another program ran git, a job ran what \
+                       lasts beside git, somebody else wrote the index, or the checkout is sparse. Run git by itself, name \
+                       other files, or a person adds a rule with their `paths`, `protected = true` and `decision = \"allow\"` to the policy";
 /// What is said of files that it leaves alone, where a command wrote the name of one.
 const LEFT_ALONE: &str = "it adds, commits, stashes and replaces nothing of them, whatever it says of a sparse checkout. \
                           A person does that, or adds a rule with their `paths`, `protected = true` and `decision = \
@@ -32,6 +32,9 @@ const STILL_MARKED: &str = "their skip-worktree bits could not be cleared, most 
                             index, or git has split that. moss tries again before the next command; a person removes \
                             that file where no git runs, or has the index whole again with `git update-index \
                             --no-split-index` (`--no-skip-worktree FILE` clears the bit of one)";
+/// What is said of what git rewrites in other worktrees.
+const UNATTRIBUTED: &str = "changed while the command ran, by it or by others. git rewrites them by itself, so they stay as \
+                            they are: where nobody else worked there, a person looks at them";
 /// What it means that a command could not change what is protected.
 const INCOMPLETE: &str = "what the command did is incomplete, whatever its exit status, since commands may not write, \
                           replace or remove what is protected: do not commit all changes (`commit -a`, `add -A`) before \
@@ -77,6 +80,9 @@ pub struct CommandEnd {
     pub restored: Vec<PathBuf>,
     /// Protected paths that it changed and that could not be restored: they were too large.
     pub changed: Vec<PathBuf>,
+    /// What git rewrites in other worktrees of the same repository and that changed meanwhile, by whomever: see
+    /// [`CommandEnd::what_changed_elsewhere`].
+    pub unattributed: Vec<PathBuf>,
     /// Files that git still leaves alone although it has ended: see [`CommandEnd::what_git_still_leaves`].
     pub still_marked: Vec<PathBuf>,
     /// Why it was ended, where something disturbed its sandbox.
@@ -185,6 +191,12 @@ pub struct SandboxFacts {
 // === impl CommandEnd ===
 
 impl CommandEnd {
+    /// What of other worktrees changed meanwhile, and stays so.
+    pub fn what_changed_elsewhere(&self) -> Option<String> {
+        let shown = shown(&self.unattributed)?;
+        Some(format!("git's own files of other worktrees ({shown}) {UNATTRIBUTED}"))
+    }
+
     /// Which files git still leaves alone that the command may not read, and what helps.
     pub fn what_git_still_leaves(&self) -> Option<String> {
         let shown = shown(&self.still_marked)?;

@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 
 use crate::command::{CommandEnvironment, NetworkMode};
 
@@ -85,12 +86,15 @@ const SET_OFFLINE: &[(&str, &str)] = &[
 ];
 /// What git reads beside its settings: the cleaning up that it begins in the background behind a commit would be killed
 /// with the command, and leave locks that keep others from it.
-const GIT_SETTINGS: [(&str, &str); 2] = [("gc.auto", "0"), ("maintenance.auto", "false")];
+const GIT_SETTINGS: [GivenSetting; 2] = [("gc.auto", "0"), ("maintenance.auto", "false")];
 /// How many settings git finds in its environment, and how the variables of each begin.
 const GIT_SETTINGS_COUNT: &str = "GIT_CONFIG_COUNT";
 const GIT_SETTING: [&str; 2] = ["GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"];
 /// Where programs are looked up when nobody says.
 pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+/// A setting of git: its name and value.
+pub(crate) type GivenSetting = (&'static str, &'static str);
 
 /// The environment of one command.
 #[derive(Debug, Default)]
@@ -185,22 +189,24 @@ fn matches(pattern: &str, name: &OsStr) -> bool {
 // === impl SelectedEnvironment ===
 
 impl SelectedEnvironment {
-    /// Adds variables of moss's own, and to the settings that git finds there.
-    pub(crate) fn add(&mut self, variables: Vec<(OsString, OsString)>) {
-        self.variables.extend(variables);
-        self.add_git_settings();
+    /// Adds what one command needs: its temporary directory, and settings of git beside those of all commands.
+    pub(crate) fn add(&mut self, temporary: PathBuf, of_command: &[GivenSetting]) {
+        self.variables.insert("TMPDIR".into(), temporary.into());
+        self.add_git_settings(of_command);
     }
 
-    /// Adds to the settings that git finds in its environment. A number of them that git refuses stays as it is.
-    fn add_git_settings(&mut self) {
+    /// Adds to the settings that git finds in its environment, behind those that are there. A number of them that git
+    /// refuses stays as it is.
+    fn add_git_settings(&mut self, of_command: &[GivenSetting]) {
         let count = self.variables.get(OsStr::new(GIT_SETTINGS_COUNT));
         let known = count.map_or(Some(0), |count| count.to_str()?.parse::<u16>().ok());
         let Some(known) = known.map(usize::from) else { return };
-        for (place, (name, value)) in (known..).zip(GIT_SETTINGS) {
+        let all = GIT_SETTINGS.iter().chain(of_command);
+        for (place, (name, value)) in (known..).zip(all) {
             let [key_of, value_of] = GIT_SETTING.map(|start| format!("{start}{place}").into());
             self.variables.extend([(key_of, name.into()), (value_of, value.into())]);
         }
-        let count = (known + GIT_SETTINGS.len()).to_string();
+        let count = (known + GIT_SETTINGS.len() + of_command.len()).to_string();
         self.variables.insert(GIT_SETTINGS_COUNT.into(), count.into());
     }
 }
@@ -286,38 +292,43 @@ mod tests {
 
     #[test]
     fn settings_that_git_is_given_stand_behind_those_of_the_person() {
-        let settings = |own: &[(&str, &str)]| {
+        let settings = |own: &[(&str, &str)], of_command: &[GivenSetting]| {
             let from = own.iter().map(|(name, value)| (name.into(), value.into())).collect();
             let granted = vec!["GIT_CONFIG_*".to_owned()];
             let environment = CommandEnvironment { from, granted, set: Vec::new() };
             let mut selected = select(&environment, NetworkMode::Off);
-            selected.add(Vec::new());
+            selected.add_git_settings(of_command);
             let found = selected.variables.into_iter();
             let found =
                 found.map(|(name, value)| format!("{}={}", name.display(), value.display()));
             found.filter(|line| line.starts_with("GIT_CONFIG")).collect::<Vec<_>>()
         };
-        let given = |first| {
-            let lines = [
-                format!("GIT_CONFIG_COUNT={}", first + 2),
-                format!("GIT_CONFIG_KEY_{first}=gc.auto"),
-                format!("GIT_CONFIG_KEY_{}=maintenance.auto", first + 1),
-                format!("GIT_CONFIG_VALUE_{first}=0"),
-                format!("GIT_CONFIG_VALUE_{}=false", first + 1),
-            ];
-            lines.to_vec()
+        let given = |first, names: &[&str], values: &[&str]| {
+            let count = [format!("GIT_CONFIG_COUNT={}", first + names.len())];
+            let line = |kind, (place, text): (usize, &&str)| {
+                format!("GIT_CONFIG_{kind}_{}={text}", first + place)
+            };
+            let names = names.iter().enumerate().map(|name| line("KEY", name));
+            let values = values.iter().enumerate().map(|value| line("VALUE", value));
+            count.into_iter().chain(names).chain(values).collect::<Vec<_>>()
         };
-        assert_eq!(settings(&[]), given(0));
+        let (names, values) = (["gc.auto", "maintenance.auto", "a.b"], ["0", "false", "c"]);
+        assert_eq!(settings(&[], &[]), given(0, &names[..2], &values[..2]));
+        assert_eq!(settings(&[], &[("a.b", "c")]), given(0, &names, &values));
         let own = [
             ("GIT_CONFIG_COUNT", "1"),
             ("GIT_CONFIG_KEY_0", "user.name"),
             ("GIT_CONFIG_VALUE_0", "A"),
         ];
-        let mut both = given(1);
+        let mut both = given(1, &names, &values);
         both.extend(["GIT_CONFIG_KEY_0=user.name".into(), "GIT_CONFIG_VALUE_0=A".into()]);
         both.sort();
-        assert_eq!(settings(&own), both);
-        assert_eq!(settings(&[("GIT_CONFIG_COUNT", "many")]), ["GIT_CONFIG_COUNT=many"]);
+        assert_eq!(settings(&own, &[("a.b", "c")]), both);
+        for refused in ["many", "70000"] {
+            let line = format!("GIT_CONFIG_COUNT={refused}");
+            let own = [("GIT_CONFIG_COUNT", refused)];
+            assert_eq!(settings(&own, &[("a.b", "c")]), [line]);
+        }
     }
 
     #[test]

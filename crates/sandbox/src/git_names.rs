@@ -6,12 +6,13 @@ use std::path::Path;
 pub(crate) const PROTECTED: &[&str] = &["config", "config.worktree", "hooks", "info/attributes"];
 /// In the directory that a linked worktree has for itself: where it leads.
 pub(crate) const LINKS: &[&str] = &["commondir", "config.worktree", "gitdir"];
-/// In the common directory, while a linked worktree works with it: what is the main worktree's.
+/// In the common directory, while a linked worktree works with it: what is the main worktree's, and what git rewrites there
+/// all the time.
 pub(crate) const OF_MAIN: &[&str] = &["HEAD", "index"];
 
 /// The directory of git's that a protected path belongs to; a path that is none of these is for itself.
 pub(crate) fn place_of(path: &Path) -> &Path {
-    let names = PROTECTED.iter().chain(LINKS).chain(OF_MAIN).map(Path::new);
+    let names = PROTECTED.iter().chain(LINKS).map(Path::new);
     let found = names.filter(|name| path.ends_with(name)).map(|name| name.iter().count()).max();
     found.and_then(|depth| path.ancestors().nth(depth)).unwrap_or(path)
 }

@@ -15,6 +15,8 @@ use crate::reached::ReachedDirectory;
 const INDEX_BYTES_MAX: u64 = 256 << 20;
 /// What whoever writes an index makes beside it, and renames in the end.
 const LOCK: &str = "index.lock";
+/// Beside the index: what a sparse checkout has.
+const SPARSE: [&str; 2] = ["info", "sparse-checkout"];
 /// How long one waits each time until nobody else writes it.
 const LOCK_PAUSE: Duration = Duration::from_millis(25);
 /// How often one tries at least.
@@ -118,8 +120,8 @@ impl IndexPlace {
     }
 
     /// Changes the index, where nobody else writes it for a moment within this time. The new one is first written under
-    /// a name of its own, and nobody else is locked out until it is whole. Returns the names of what is another; none
-    /// where there is no index.
+    /// a name of its own, and nobody else is locked out until it is whole. `pause` waits between two tries. Returns the
+    /// names of what is another; none where there is no index.
     ///
     /// # Errors
     ///
@@ -128,6 +130,7 @@ impl IndexPlace {
         &self,
         new: &OsStr,
         wait: Duration,
+        mut pause: impl FnMut(Duration),
         change: impl Fn(&[u8], u32) -> Option<ChangedIndex>,
     ) -> io::Result<Option<Vec<Vec<u8>>>> {
         let deadline = Instant::now() + wait;
@@ -146,9 +149,17 @@ impl IndexPlace {
                 }
                 put => return put.map(Some),
             }
-            std::thread::sleep(LOCK_PAUSE);
+            pause(LOCK_PAUSE);
         }
         Err(written_meanwhile())
+    }
+
+    /// Whether it may be that of a sparse checkout, in which git itself sets bits and clears them.
+    pub(crate) fn is_sparse(&self) -> bool {
+        let [directory, name] = SPARSE;
+        let info = self.directory.within(directory.as_ref());
+        let found = info.and_then(|info| info.stat(name.as_ref()));
+        found.map_or_else(|error| error.kind() != io::ErrorKind::NotFound, |_| true)
     }
 
     /// Removes what a killed moss left of an index that it wrote, and its lock, which is the same file.
@@ -266,7 +277,7 @@ mod tests {
         at: &Path,
         change: impl Fn(&[u8], u32) -> Option<ChangedIndex>,
     ) -> io::Result<Option<Vec<Vec<u8>>>> {
-        IndexPlace::reach(at)?.replace(NEW.as_ref(), Duration::ZERO, change)
+        IndexPlace::reach(at)?.replace(NEW.as_ref(), Duration::ZERO, |_| {}, change)
     }
 
     fn names(root: &Path) -> Vec<OsString> {

@@ -40,6 +40,7 @@ mod index_file;
 mod input;
 #[cfg(target_os = "linux")]
 mod keeper;
+mod kept_path;
 mod launch_order;
 #[cfg(target_os = "linux")]
 mod launcher;
@@ -50,6 +51,7 @@ mod means;
 mod mount_index;
 mod mounts;
 mod order;
+mod other_worktrees;
 mod output;
 mod plan;
 mod printing;

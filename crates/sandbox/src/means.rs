@@ -195,7 +195,7 @@ impl Means {
         let has_rules = is_kept_in && self.has_landlock;
         let KeeperStart { launch, temporary, private, unmasked, layer, identities } =
             self.keeper_start(command, &mut plan, has_rules, ends)?;
-        environment.add(plan.tracked.variables(&environment.variables, temporary));
+        environment.add(temporary, plan.tracked.git_settings());
         plan.compare_loose(command);
         let (snapshot, missing) = self.snapshot(command, &plan)?;
         let limits = command.limits;
@@ -280,6 +280,7 @@ impl Means {
             protected: plan.ranked.iter().chain(&plan.compared).cloned().collect(),
             masked: plan.kept_from.clone(),
             compared: plan.compared.clone(),
+            of_others: plan.of_others.clone(),
             written,
             looked: command.files.looked.unwrap_or_else(Instant::now),
             moved: BTreeSet::new(),

@@ -40,6 +40,9 @@ pub(crate) struct FilePlan {
     pub(crate) ranked: Vec<PathBuf>,
     /// What is covered by mounts that have to stay.
     pub(crate) covers: CoverOrder,
+    /// What git rewrites of other worktrees, and what decides about code in that.
+    pub(crate) of_others: BTreeSet<PathBuf>,
+    inner: BTreeSet<PathBuf>,
     /// The repositories of which something is protected.
     pub(crate) repositories: Vec<PathBuf>,
     /// The paths at which something hides what is there.
@@ -116,7 +119,7 @@ fn masked(
 
 /// The real paths of what is there.
 fn real_of_all(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> impl Iterator<Item = PathBuf> {
-    let real = |path: &Path| reachable(path).and_then(|path| real(path).ok());
+    let real = |path: &Path| reachable(path).and_then(|path| fs::canonicalize(path).ok());
     paths.into_iter().filter_map(move |path| real(path.as_ref()))
 }
 
@@ -153,6 +156,7 @@ impl FilePlan {
         self.mounts.append(&mut covering.mounts);
         self.compared.append(&mut covering.compared);
         (self.ranked, self.covers) = (covering.ranked, covering.covers);
+        (self.of_others, self.inner) = (covering.of_others, covering.inner);
         self.repositories = covering.repositories;
         Ok(())
     }
@@ -188,7 +192,8 @@ impl FilePlan {
     /// What is shown by another name than its real path, with that.
     fn links(&self) -> Vec<(PathBuf, PathBuf)> {
         let shown = self.mounts.iter().filter_map(|mount| Some((mount.source()?, mount.at())));
-        let real = |(source, at): (&Path, &Path)| Some((real(source).ok()?, at.to_owned()));
+        let real =
+            |(source, at): (&Path, &Path)| Some((fs::canonicalize(source).ok()?, at.to_owned()));
         shown.filter_map(real).filter(|(real, at)| real != at).collect()
     }
 
@@ -269,7 +274,7 @@ impl FilePlan {
     fn is_shown(&self, path: &Path) -> bool {
         match self.mount_of(path) {
             Some(PlannedMount::Readable(root)) => {
-                real(path).is_ok_and(|real| real.starts_with(root))
+                fs::canonicalize(path).is_ok_and(|real| real.starts_with(root))
             }
             _ => false,
         }
@@ -363,6 +368,8 @@ impl FilePlan {
             }
         }
         rules.readable.append(&mut carving.0);
+        // Without a mount on what lies around it.
+        compared.extend(std::mem::take(&mut self.inner));
         // Not all that is compared can be restored: what matters most can.
         let ranks = self.ranked.iter().enumerate().rev().map(|(rank, path)| (path, rank));
         let ranks = ranks.collect::<HashMap<_, _>>();
@@ -388,8 +395,4 @@ fn is_closed_by_owner(path: &Path) -> bool {
 /// Whether something is there by a name of its own, and can be compared as a whole.
 fn is_no_directory(path: &Path) -> bool {
     path.symlink_metadata().is_ok_and(|found| !found.is_dir())
-}
-
-fn real(path: &Path) -> io::Result<PathBuf> {
-    fs::canonicalize(path)
 }

@@ -64,6 +64,8 @@ pub(crate) struct MarkRecord {
     pub(crate) index: PathBuf,
     /// Their names, as they stand there.
     pub(crate) names: BTreeSet<OsString>,
+    /// The names of those that were marked before; an older moss has not written them down.
+    pub(crate) before: Option<BTreeSet<OsString>>,
     path: PathBuf,
     /// Nobody else clears them meanwhile.
     _lock: File,
@@ -92,15 +94,16 @@ impl CommandRecord {
         &self,
         index: &Path,
         names: BTreeSet<OsString>,
+        before: BTreeSet<OsString>,
     ) -> io::Result<MarkRecord> {
         let directory = &self.inner.directory;
         let mut message = Encoder::default();
-        message.text(index).list(&names);
+        message.text(index).list(&names).list(&before);
         let (file, path) = write_unfinished(directory, &message.into_bytes())?;
         file.sync_all()?;
         let path = finish_new(&path, MARKS)?;
         File::open(directory)?.sync_all()?;
-        Ok(MarkRecord { index: index.to_owned(), names, path, _lock: file })
+        Ok(MarkRecord { index: index.to_owned(), names, before: Some(before), path, _lock: file })
     }
 
     /// Writes another snapshot of the same command in its place. What cannot be written is no longer known: the old
@@ -227,7 +230,8 @@ impl MarkRecord {
         let mut message = Decoder::new(&bytes);
         // It is whole: nothing is marked before it is on the disk.
         let (index, names) = (message.text()?.into(), message.list()?.into_iter().collect());
-        Ok(Some(Self { index, names, path, _lock: lock }))
+        let before = message.list().ok().map(|before| before.into_iter().collect());
+        Ok(Some(Self { index, names, before, path, _lock: lock }))
     }
 
     /// The name beside the index under which another one is written for it: what a killed moss left there is found.
@@ -337,13 +341,15 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         let (index, names) = (Path::new("/r/.git/index"), BTreeSet::from([OsString::from(".env")]));
         let record = CommandRecord::new(root.path().to_owned(), None);
-        let marks = record.write_marks(index, names.clone()).unwrap();
+        let before = BTreeSet::from([OsString::from("of the person")]);
+        let marks = record.write_marks(index, names.clone(), before.clone()).unwrap();
         assert!(MarkRecord::find(root.path()).unwrap().is_empty(), "its moss lives");
         File::open(&marks.path).unwrap().set_modified(SystemTime::UNIX_EPOCH).unwrap();
         assert!(LeftCommand::find(root.path()).unwrap().is_empty(), "it is no command");
         drop(marks);
         let found = MarkRecord::find(root.path()).unwrap().pop().unwrap();
         assert_eq!((found.index.as_path(), &found.names), (index, &names));
+        assert_eq!(found.before, Some(before));
         found.settled();
         assert!(MarkRecord::find(root.path()).unwrap().is_empty());
     }

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 static WORK: Mutex<RegionWork> = Mutex::new(RegionWork { last: 0, all: Vec::new() });
 /// Says that some of it is over.
@@ -45,12 +46,28 @@ impl HeldRegion {
         }
         Self { number }
     }
+
+    /// Lets others work there for a while, and all those who wait by then.
+    pub(crate) fn pause(&mut self, pause: Duration) {
+        let directories = self.leave();
+        std::thread::sleep(pause);
+        if let Some(directories) = directories {
+            *self = Self::enter(directories);
+        }
+    }
+
+    fn leave(&self) -> Option<Vec<PathBuf>> {
+        let mut work = lock();
+        let at = work.all.iter().position(|(number, _)| *number == self.number)?;
+        let (_, directories) = work.all.remove(at);
+        OVER.notify_all();
+        Some(directories)
+    }
 }
 
 impl Drop for HeldRegion {
     fn drop(&mut self) {
-        lock().all.retain(|(number, _)| *number != self.number);
-        OVER.notify_all();
+        drop(self.leave());
     }
 }
 
@@ -82,5 +99,26 @@ mod tests {
         let work = RegionWork { last: 6, all: all.to_vec() };
         let waits = [1, 2, 3, 4, 5, 6].map(|number| work.has_earlier(number));
         assert_eq!(waits, [false, false, true, false, true, true]);
+    }
+
+    #[test]
+    fn who_pauses_comes_after_those_who_wait() {
+        let directories = vec![PathBuf::from("/region/of/this/test")];
+        let all = || lock().all.iter().filter(|(_, all)| *all == directories).count();
+        let mut held = HeldRegion::enter(directories.clone());
+        let (sender, receiver) = std::sync::mpsc::channel();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let _region = HeldRegion::enter(directories.clone());
+                sender.send(()).unwrap();
+            });
+            while all() < 2 {
+                std::thread::yield_now();
+            }
+            assert!(receiver.try_recv().is_err(), "it waits");
+            held.pause(Duration::ZERO);
+            receiver.try_recv().unwrap();
+            assert_eq!(all(), 1);
+        });
     }
 }

@@ -27,7 +27,8 @@ pub(crate) struct GitAccess {
     pub(crate) readable: Vec<PathBuf>,
     /// What stays as it is, whether it exists or not.
     pub(crate) protected: Vec<PathBuf>,
-    /// The same, of other worktrees: git there replaces it all the time.
+    /// The same, of other worktrees: git there rewrites it all the time, so that where nothing keeps it from a command nobody
+    /// knows who has changed it. What decides about code in it is in `protected` as well.
     pub(crate) of_others: Vec<PathBuf>,
     /// The directory that git keeps for this work tree alone, where it is known to be the one that belongs to it.
     pub(crate) own: Option<PathBuf>,

@@ -282,6 +282,7 @@ impl CommandRun {
             is_output_cut,
             restored: compared.restored,
             changed: compared.changed,
+            unattributed: compared.unattributed,
             disturbance: end.disturbance,
             still_marked,
             facts,

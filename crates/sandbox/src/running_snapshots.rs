@@ -321,9 +321,11 @@ impl HeldSnapshot {
                 later.learn(|held| held.learn(&snapshot, &compared));
             }
         }
-        if let Some(SnapshotPlan { workspace, protected, .. }) = snapshot.into_plan() {
-            let at = Instant::now();
-            let known = protected.into_iter().map(|path| ((workspace.clone(), path), at));
+        if let Some(plan) = snapshot.into_plan() {
+            let (at, workspace) = (Instant::now(), plan.workspace);
+            // Who finds it back has it restored, which nothing of others is.
+            let known = plan.protected.into_iter().filter(|path| !plan.of_others.contains(path));
+            let known = known.map(|path| ((workspace.clone(), path), at));
             lock(&RUNNING).ended.extend(known);
         }
         compared
@@ -380,6 +382,7 @@ mod tests {
             protected: paths.iter().cloned().collect(),
             masked: [root.join("secret")].into(),
             compared: paths,
+            of_others: BTreeSet::new(),
             written: vec![root.to_owned()],
             looked,
             moved: BTreeSet::new(),

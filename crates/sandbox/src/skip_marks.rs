@@ -1,7 +1,9 @@
 //! Marks by which git leaves files alone that are hidden from a command which may write: the skip-worktree bit of their
 //! entries in the index itself, set while the command runs. Git neither adds, commits nor stashes such a file then, and
-//! refuses what would replace it. A bit that somebody else has set stays. All that is set is written down before, and
-//! cleared also where moss is killed meanwhile.
+//! refuses what would replace it. A bit that somebody else had set stays, and one that git has carried to another name is
+//! cleared with the others. All that is set is written down before, and cleared also where moss is killed meanwhile.
+//!
+//! Who waits for another writer of the index keeps nobody else waiting, and is one of those who hold marks until then.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -23,6 +25,8 @@ static HELD: Mutex<Vec<Arc<HeldMarks>>> = Mutex::new(Vec::new());
 /// How long one waits for whoever writes an index, before a command and after it: as long as most of git's commands take.
 const WAIT_BEFORE: Duration = Duration::from_secs(2);
 const WAIT_AFTER: Duration = Duration::from_secs(10);
+/// Most entries that somebody else may have marked: who has more has a kind of sparse checkout.
+const BEFORE_MAX: usize = 10_000;
 
 /// The marks of one command in one index, until they are cleared or it is dropped.
 #[derive(Debug)]
@@ -39,11 +43,22 @@ fn held() -> MutexGuard<'static, Vec<Arc<HeldMarks>>> {
     HELD.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The names that commands have marked which run in this process.
-fn held_in(place: &IndexPlace) -> BTreeSet<OsString> {
+/// The names that commands have marked which run in this process, all but one of them.
+fn held_in(place: &IndexPlace, but: Option<&MarkRecord>) -> BTreeSet<OsString> {
     let held = held();
-    let of_index = held.iter().filter(|one| one.place.is_same(place));
+    let others = held.iter().filter(|one| but.is_none_or(|but| !std::ptr::eq(&one.record, but)));
+    let of_index = others.filter(|one| one.place.is_same(place));
     of_index.flat_map(|one| one.record.names.iter().cloned()).collect()
+}
+
+/// The names that somebody else has marked in an index, or had before the first of the commands that run.
+fn marked_before(index: &[u8], place: &IndexPlace) -> Option<BTreeSet<OsString>> {
+    let first = held().iter().find(|one| one.place.is_same(place)).cloned();
+    let before = first.and_then(|first| first.record.before.clone());
+    before.or_else(|| {
+        let marked = git_index::changed(index, SkipChange::Clear, |_| true)?;
+        Some(named(marked.names).collect())
+    })
 }
 
 /// Whether something in an index is marked by commands that run in this process.
@@ -60,14 +75,14 @@ pub(crate) fn has_marks(index: &Path) -> bool {
 pub fn clear_left_marks(directory: &Path) -> io::Result<()> {
     let mut problem = Ok(());
     for left in MarkRecord::find(directory)? {
-        let _region = HeldRegion::enter(vec![left.index.clone()]);
+        let mut region = HeldRegion::enter(vec![left.index.clone()]);
         let place = match IndexPlace::reach(&left.index) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
             place => place,
         };
         let cleared = place.and_then(|place| {
             place.remove_left(&left.new_index())?;
-            clear(&left, &place, Duration::ZERO)
+            clear(&left, &place, &mut region, Duration::ZERO)
         });
         match cleared {
             Ok(_) => left.settled(),
@@ -88,33 +103,52 @@ fn named(names: Vec<Vec<u8>>) -> impl Iterator<Item = OsString> {
     names.into_iter().map(OsString::from_vec)
 }
 
+/// Clears in an index what a command has marked and no other needs. Where some of that is no longer marked, git has
+/// changed these entries, and `git mv` carries their bits to the new names: then all is cleared that nobody had marked
+/// before.
+fn unmark(index: &[u8], record: &MarkRecord, place: &IndexPlace) -> Option<ChangedIndex> {
+    let others = held_in(place, Some(record));
+    let clear = |before: Option<&BTreeSet<OsString>>| {
+        git_index::changed(index, SkipChange::Clear, |name| {
+            let name = OsStr::from_bytes(name);
+            let is_carried = || before.is_some_and(|before| !before.contains(name));
+            !others.contains(name) && (record.names.contains(name) || is_carried())
+        })
+    };
+    let own = clear(None)?;
+    let is_lost = own.names.len() < record.names.difference(&others).count();
+    match &record.before {
+        Some(before) if is_lost && !place.is_sparse() => clear(Some(before)),
+        _ => Some(own),
+    }
+}
+
 /// Clears what nobody else needs. Returns what was still marked of it.
 fn clear(
     record: &MarkRecord,
     place: &IndexPlace,
+    region: &mut HeldRegion,
     wait: Duration,
 ) -> io::Result<BTreeSet<OsString>> {
-    let (kept, own): (BTreeSet<OsString>, BTreeSet<OsString>) = {
-        let others = held_in(place);
-        record.names.iter().cloned().partition(|name| others.contains(name))
-    };
-    if own.is_empty() {
-        return Ok(kept);
+    if record.names.is_subset(&held_in(place, Some(record))) {
+        return Ok(record.names.clone());
     }
-    let is_own = |name: &[u8]| own.contains(OsStr::from_bytes(name));
-    let cleared = place.replace(&record.new_index(), wait, |bytes, _| {
-        git_index::changed(bytes, SkipChange::Clear, is_own)
-    })?;
+    let pause = |pause| region.pause(pause);
+    let cleared =
+        place.replace(&record.new_index(), wait, pause, |bytes, _| unmark(bytes, record, place))?;
     // The repository, or its index, is gone.
     let Some(cleared) = cleared else { return Ok(BTreeSet::new()) };
     place.sync()?;
-    Ok(named(cleared).chain(kept).collect())
+    let others = held_in(place, Some(record));
+    Ok(named(cleared).chain(record.names.intersection(&others).cloned()).collect())
 }
 
 fn release(own: &Arc<HeldMarks>, wait: Duration) -> io::Result<BTreeSet<OsString>> {
-    let _region = HeldRegion::enter(vec![own.record.index.clone()]);
+    let mut region = HeldRegion::enter(vec![own.record.index.clone()]);
+    let left = clear(&own.record, &own.place, &mut region, wait);
+    // Whoever came meanwhile has these marks as well, and none that are about to be cleared.
     held().retain(|one| !Arc::ptr_eq(one, own));
-    let left = clear(&own.record, &own.place, wait)?;
+    let left = left?;
     own.record.settled();
     Ok(left)
 }
@@ -132,26 +166,31 @@ impl SkipMarks {
         record: &CommandRecord,
         is_hidden: impl Fn(&[u8]) -> bool,
     ) -> io::Result<Option<Self>> {
-        let _region = HeldRegion::enter(vec![index.to_owned()]);
+        let mut region = HeldRegion::enter(vec![index.to_owned()]);
         let place = IndexPlace::reach(index)?;
         let file = place.open()?;
-        let unmarked = mark(&file.read()?, file.written_s(), &is_hidden);
+        let bytes = file.read()?;
+        let unmarked = mark(&bytes, file.written_s(), &is_hidden);
         let unmarked: BTreeSet<_> =
             named(unmarked.map(|found| found.names).unwrap_or_default()).collect();
-        let shared = held_in(&place).into_iter().filter(|name| is_hidden(name.as_bytes()));
-        let shared: BTreeSet<_> = shared.collect();
-        if unmarked.is_empty() && shared.is_empty() {
+        let shared = || {
+            let held = held_in(&place, None).into_iter();
+            held.filter(|name| is_hidden(name.as_bytes())).collect::<BTreeSet<_>>()
+        };
+        let wanted: BTreeSet<_> = unmarked.union(&shared()).cloned().collect();
+        if wanted.is_empty() || place.is_sparse() {
             return Ok(None);
         }
-        let mut written = record.write_marks(index, unmarked.union(&shared).cloned().collect())?;
-        let mut names = shared;
+        let before = marked_before(&bytes, &place).filter(|before| before.len() <= BEFORE_MAX);
+        let Some(before) = before else { return Ok(None) };
+        let mut written = record.write_marks(index, wanted, before.clone())?;
+        let mut names = BTreeSet::new();
         // Where all is marked for others nobody is kept from the index.
         if !unmarked.is_empty() {
-            let is_unmarked = |name: &[u8]| unmarked.contains(OsStr::from_bytes(name));
-            let marked = place.replace(&written.new_index(), WAIT_BEFORE, |bytes, written_s| {
-                mark(bytes, written_s, is_unmarked)
-            });
-            match marked {
+            let is_wanted = |name: &[u8]| written.names.contains(OsStr::from_bytes(name));
+            let pause = |pause| region.pause(pause);
+            let change = |bytes: &[u8], written_s| mark(bytes, written_s, is_wanted);
+            match place.replace(&written.new_index(), WAIT_BEFORE, pause, change) {
                 Ok(marked) => names.extend(named(marked.unwrap_or_default())),
                 Err(error) => {
                     written.settled();
@@ -159,13 +198,14 @@ impl SkipMarks {
                 }
             }
         }
+        names.extend(shared());
         if names.is_empty() {
             written.settled();
             return Ok(None);
         }
         // What somebody else has marked since it was read stays.
         if names != written.names
-            && let Ok(rewritten) = record.write_marks(index, names)
+            && let Ok(rewritten) = record.write_marks(index, names, before)
         {
             written.settled();
             written = rewritten;

@@ -14,6 +14,8 @@ pub(crate) struct SnapshotPlan {
     pub(crate) masked: BTreeSet<PathBuf>,
     /// What is compared afterwards.
     pub(crate) compared: Vec<PathBuf>,
+    /// What of that git rewrites in other worktrees: it is not restored.
+    pub(crate) of_others: BTreeSet<PathBuf>,
     /// Where the command writes: nothing elsewhere is compared or restored.
     pub(crate) written: Vec<PathBuf>,
     /// When the workspace was looked at for it.

@@ -5,8 +5,8 @@
 //! the file, and results say why. To have it look unchanged would have git replace the file, or what lies beside it,
 //! unasked.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::ffi::{OsStr, OsString};
+use std::collections::{BTreeSet, HashSet};
+use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, Write as _};
 use std::os::unix::ffi::OsStrExt as _;
@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::command::{Profile, SandboxedCommand};
 use crate::ending::SandboxFacts;
+use crate::environment::GivenSetting;
 use crate::git_index::{self, ChangedIndex, SkipChange};
 use crate::index_file::{IndexFile, IndexStamp};
 use crate::mount_index::MountIndex;
@@ -27,10 +28,6 @@ use crate::skip_marks::{SkipMarks, has_marks};
 const KNOWN_MAX: usize = 4;
 /// The name of an index, and of the copy of one, in its directory.
 const INDEX: &str = "index";
-/// Beside the index: what a sparse checkout has.
-const SPARSE: &str = "info/sparse-checkout";
-/// How many settings git has from variables.
-const CONFIG_COUNT: &str = "GIT_CONFIG_COUNT";
 
 /// What is hidden of the files that git tracks, as git sees it.
 #[derive(Debug, Default)]
@@ -133,10 +130,8 @@ impl TrackedMasks {
         };
         let place = MountIndex::of(mounts).find(&names.index);
         let is_written = place.is_some_and(|place| mounts[place].is_writable());
-        // In a sparse checkout git clears the bits of what is there.
-        let is_sparse = names.index.with_file_name(SPARSE).exists();
         let is_any = !index.hidden.is_empty() || has_marks(&names.index);
-        if !is_written || is_sparse || !is_any {
+        if !is_written || !is_any {
             return false;
         }
         // Marks could not be cleared in one that the person's git writes in parts meanwhile.
@@ -150,26 +145,9 @@ impl TrackedMasks {
         true
     }
 
-    /// The variables that a command needs beside those that it has: its temporary directory, and with marks one more
-    /// setting of git, which keeps it from writing an index in parts.
-    pub(crate) fn variables(
-        &self,
-        given: &BTreeMap<OsString, OsString>,
-        temporary: PathBuf,
-    ) -> Vec<(OsString, OsString)> {
-        let mut wanted = vec![("TMPDIR".into(), temporary.into())];
-        let count = given.get(OsStr::new(CONFIG_COUNT)).map_or(Some(0), |count| {
-            // Git refuses what is no number.
-            count.to_str()?.parse::<u32>().ok()
-        });
-        if let Some(count) = count.filter(|_| !self.indexes.marks.is_empty()) {
-            wanted.extend([
-                (CONFIG_COUNT.into(), count.saturating_add(1).to_string().into()),
-                (format!("GIT_CONFIG_KEY_{count}").into(), "core.splitIndex".into()),
-                (format!("GIT_CONFIG_VALUE_{count}").into(), "false".into()),
-            ]);
-        }
-        wanted
+    /// What git is to find beside its settings: where there are marks, it writes no index in parts.
+    pub(crate) fn git_settings(&self) -> &'static [GivenSetting] {
+        if self.indexes.marks.is_empty() { &[] } else { &[("core.splitIndex", "false")] }
     }
 }
 

@@ -290,6 +290,7 @@ impl JobState {
         }
         self.notes.extend(end.facts.what_git_left([""; 2]));
         self.notes.extend(end.what_git_still_leaves());
+        self.notes.extend(end.what_changed_elsewhere());
         if !end.restored.is_empty() {
             let restored = names(&end.restored);
             self.notes.push(format!("protected files that it changed are as before: {restored}"));

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, UNIX_EPOCH};
 
-use moss_sandbox::{ProcessExit, Profile, SandboxedCommand, Tier};
+use moss_sandbox::{CommandEnd, ProcessExit, Profile, SandboxedCommand, Tier};
 
 use crate::harness::{FULL, Place, Ran, WAYS, Way, eventually, run, start, write};
 
@@ -111,7 +111,7 @@ async fn a_worktree_commits_and_leaves_the_main_one_alone() {
         let common = place.root.join(".git");
         let config = fs::read_to_string(common.join("config")).unwrap();
         let text = format!(
-            "set +e; cd {0}; echo x >> config; echo x > hooks/pre-commit; echo x > HEAD; \
+            "set +e; cd {0}; echo x >> config; echo x > hooks/pre-commit; \
              echo x > worktrees/tree/commondir; echo x > worktrees/tree/config.worktree; true",
             common.display(),
         );
@@ -160,10 +160,15 @@ async fn worktrees_of_one_workspace_all_commit() {
         }
         let ran = run(way, with_inner_trees(&beside("tree"), text)).await;
         assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), (expected, ""), "{way}");
-        let heads = ["HEAD", "worktrees/other/HEAD", "worktrees/f/gitdir", "worktrees/tree/gitdir"];
-        let heads = heads.map(|path| place.root.join(".git").join(path));
-        let before = heads.each_ref().map(|path| fs::read(path).unwrap());
-        let text = heads.each_ref().map(|path| format!("echo evil > {}", path.display()));
+        let of_others = ["HEAD", "worktrees/other/HEAD"];
+        let leading = ["worktrees/f/gitdir", "worktrees/tree/gitdir", "worktrees/other/commondir"];
+        let [of_others, leading] = [&of_others[..], &leading].map(|paths| {
+            paths.iter().map(|path| place.root.join(".git").join(path)).collect::<Vec<_>>()
+        });
+        let read = |paths: &[PathBuf]| paths.iter().map(|path| content(path)).collect::<Vec<_>>();
+        let before = [read(&of_others), read(&leading)];
+        let all = of_others.iter().chain(&leading);
+        let text: Vec<_> = all.map(|path| format!("echo evil > {}", path.display())).collect();
         let mut command = SandboxedCommand::shell(beside("tree"), text.join("\n"));
         // A file that claims to be the other worktree does not make that one the workspace's.
         let forged = beside("tree").join("forged/.git");
@@ -172,8 +177,14 @@ async fn worktrees_of_one_workspace_all_commit() {
         let inner =
             ["f", "g"].map(|name| beside("tree").join(".worktrees").join(name).join(".git"));
         command.files.repositories = inner.into_iter().chain([forged]).collect();
-        run(way, command).await;
-        assert_eq!(heads.each_ref().map(|path| fs::read(path).unwrap()), before, "{way}");
+        let ran = run(way, command).await;
+        assert_eq!(read(&leading), before[1], "{way}");
+        // What git itself rewrites is not restored, whoever changed it.
+        let is_kept = way.tier() == Tier::Full;
+        assert_eq!(read(&of_others) == before[0], is_kept, "{way}");
+        let other = of_others[1].parent().unwrap().to_owned();
+        let seen = if is_kept { Vec::new() } else { vec![of_others[0].clone(), other] };
+        assert_eq!(ran.end.unattributed, seen, "{way}");
     }
 }
 
@@ -523,19 +534,98 @@ async fn a_pointer_to_a_repository_that_does_not_point_back_opens_nothing() {
     }
 }
 
-#[tokio::test]
-async fn work_in_the_main_worktree_ends_no_command_of_another() {
-    for way in FULL {
-        let place = repository();
-        let tree = place.root.with_file_name("tree");
+/// A repository with two linked worktrees beside it: the first is the workspace.
+fn with_trees_beside() -> (Place, [PathBuf; 2]) {
+    let place = repository();
+    let trees = ["tree", "other"].map(|name| place.root.with_file_name(name));
+    for tree in &trees {
         git(&place.root, &["worktree", "add", "-q", tree.to_str().unwrap()]);
-        let script = "touch begun; until [ -e go ]; do sleep 0.01; done";
-        let running = start(way, SandboxedCommand::shell(&tree, script)).await;
-        eventually("it runs", || tree.join("begun").exists()).await;
-        place.write("file", "two\n");
-        git(&place.root, &["commit", "-q", "-a", "-m", "second"]);
-        fs::write(tree.join("go"), "").unwrap();
-        let end = running.wait().await.unwrap();
-        assert_eq!((end.exit, end.disturbance), (ProcessExit::Exited(0), None), "{way}");
+    }
+    (place, trees)
+}
+
+/// Lets a command run in a worktree while something is done elsewhere.
+async fn meanwhile(way: Way, tree: &Path, work: impl FnOnce()) -> CommandEnd {
+    let script = "touch begun; until [ -e go ]; do sleep 0.01; done";
+    let running = start(way, SandboxedCommand::shell(tree, script)).await;
+    eventually("it runs", || tree.join("begun").exists()).await;
+    work();
+    fs::write(tree.join("go"), "").unwrap();
+    running.wait().await.unwrap()
+}
+
+/// Whether something was moved aside in a directory.
+fn has_set_aside(directory: &Path) -> bool {
+    let mut listed = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap());
+    listed.any(|entry| {
+        let is_aside = entry.file_name().to_string_lossy().contains("set-aside");
+        is_aside || entry.file_type().unwrap().is_dir() && has_set_aside(&entry.path())
+    })
+}
+
+#[tokio::test]
+async fn work_in_the_main_worktree_and_in_others_stays_as_it_is_and_ends_no_command() {
+    for way in WAYS {
+        let (place, [tree, other]) = with_trees_beside();
+        let own = place.root.join(".git");
+        let end = meanwhile(way, &tree, || {
+            for root in [&place.root, &other] {
+                fs::write(root.join("file"), "two\n").unwrap();
+                git(root, &["commit", "-q", "-a", "-m", "second"]);
+                git(root, &["switch", "-q", "-c", &format!("of-{}", root.ends_with("other"))]);
+                fs::write(root.join("new"), "staged\n").unwrap();
+                git(root, &["add", "new"]);
+            }
+            git(&other, &["bisect", "start"]);
+        })
+        .await;
+        assert_eq!((end.exit, end.disturbance.clone()), (ProcessExit::Exited(0), None), "{way}");
+        for (root, branch) in [(&place.root, "of-false"), (&other, "of-true")] {
+            assert_eq!(git(root, &["symbolic-ref", "--short", "HEAD"]).trim(), branch, "{way}");
+            assert_eq!(git(root, &["log", "--format=%s", "-1"]), "second\n", "{way}");
+            assert_eq!(git(root, &["status", "--porcelain"]), "A  new\n", "{way}");
+        }
+        git(&other, &["bisect", "log"]);
+        assert!(end.restored.is_empty() && end.changed.is_empty(), "{way}: {end:?}");
+        assert!(!has_set_aside(&own), "{way}");
+        let changed = ["HEAD", "index", "worktrees/other"].map(|path| own.join(path));
+        let changed = if way.tier() == Tier::Full { Vec::new() } else { changed.to_vec() };
+        assert_eq!(end.unattributed, changed, "{way}");
+        let note = end.what_changed_elsewhere();
+        assert_eq!(note.is_some_and(|note| note.contains("/index")), !changed.is_empty(), "{way}");
+    }
+}
+
+#[tokio::test]
+async fn an_index_that_the_main_worktree_is_given_meanwhile_stays() {
+    for way in WAYS {
+        let (place, [tree, _]) = with_trees_beside();
+        let index = place.root.join(".git/index");
+        fs::remove_file(&index).unwrap();
+        let end = meanwhile(way, &tree, || drop(git(&place.root, &["reset", "-q"]))).await;
+        assert_eq!(git(&place.root, &["ls-files"]), "file\n", "{way}");
+        assert_eq!((end.restored, end.unattributed), (Vec::new(), vec![index]), "{way}");
+        assert!(!has_set_aside(&place.root.join(".git")), "{way}");
+    }
+}
+
+#[tokio::test]
+async fn a_worktree_that_is_removed_meanwhile_stays_so_unless_a_command_removed_its_directory() {
+    for way in WAYS {
+        let (place, [tree, other]) = with_trees_beside();
+        let own = place.root.join(".git/worktrees/other");
+        let remove = ["worktree", "remove", "--force", other.to_str().unwrap()];
+        let end = meanwhile(way, &tree, || drop(git(&place.root, &remove))).await;
+        assert!(!own.exists() && end.restored.is_empty(), "{way}: {end:?}");
+        let seen = if way.tier() == Tier::Full { Vec::new() } else { vec![own.clone()] };
+        assert_eq!(end.unattributed, seen, "{way}");
+
+        // Where nothing leads a worktree elsewhere, the next command could.
+        let (place, [tree, _]) = with_trees_beside();
+        let own = place.root.join(".git/worktrees/other");
+        let leading = ["commondir", "gitdir"].map(|name| own.join(name));
+        let before = leading.each_ref().map(|path| content(path));
+        let ran = script(way, &tree, &format!("set +e; rm -rf {}; true", own.display())).await;
+        assert_eq!(leading.each_ref().map(|path| content(path)), before, "{way}: {:?}", ran.end);
     }
 }

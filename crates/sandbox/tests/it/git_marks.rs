@@ -323,6 +323,161 @@ async fn of_two_commands_at_once_the_last_one_clears_the_marks() {
 }
 
 #[tokio::test]
+async fn marks_that_are_cleared_while_a_command_of_another_worktree_runs_stay_cleared() {
+    for way in WAYS {
+        let hidden = Hidden::new("sha1", "2");
+        let root = &hidden.place.root;
+        let tree = root.with_file_name("tree");
+        hidden.git(&["worktree", "add", "-q", tree.to_str().unwrap()]);
+        let text = "touch begun; until [ -e go ]; do sleep 0.01; done; rm begun go";
+        let own = start(way, hidden.command(root, text)).await;
+        eventually("it runs", || root.join("begun").exists()).await;
+        assert_eq!(hidden.marked(root), ALL_MARKED, "{way}");
+        let other = start(way, SandboxedCommand::shell(&tree, text)).await;
+        eventually("it runs", || tree.join("begun").exists()).await;
+        for (root, running) in [(root, own), (&tree, other)] {
+            fs::write(root.join("go"), "").unwrap();
+            let end = running.wait().await.unwrap();
+            assert_eq!((end.exit, end.restored), (ProcessExit::Exited(0), Vec::new()), "{way}");
+        }
+        assert_eq!(hidden.marked(root), "", "{way}");
+    }
+}
+
+/// Renamings of a hidden file, or of a directory with one, that a tier lets through, and the name that has the bit then.
+const RENAMED: [(Way, &str, &str); 4] = [
+    (Way::Landlock, "git mv .env moved", "moved"),
+    (Way::Landlock, "git mv deep other", "other/.env"),
+    // There the file itself cannot be renamed.
+    (Way::Bubblewrap, "git mv --sparse keys/private moved", "moved"),
+    (Way::Own, "git mv --sparse keys/private moved", "moved"),
+];
+
+#[tokio::test]
+async fn a_bit_that_git_carries_to_another_name_is_cleared_and_those_of_the_person_stay() {
+    for (way, text, moved) in RENAMED {
+        let hidden = Hidden::new("sha1", "2");
+        let root = &hidden.place.root;
+        hidden.git(&["update-index", "--skip-worktree", "a", ".npmrc"]);
+        let text = format!("{text}; git commit -q -m second; git ls-files -v");
+        let ran = run(way, hidden.command(root, &text)).await;
+        let carried = format!("S {moved}\n");
+        assert!(ran.stdout.contains(&carried), "{way}, {text}: {}{}", ran.stdout, ran.stderr);
+        assert_eq!(hidden.marked(root), ".npmrc a", "{way}, {text}");
+        assert!(hidden.git(&["ls-files"]).contains(moved), "{way}, {text}");
+        assert!(hidden.mark_records().is_empty(), "{way}, {text}");
+    }
+}
+
+#[tokio::test]
+async fn of_two_commands_at_once_the_last_one_clears_what_either_has_carried() {
+    // The other one begins before the renaming or after it, and ends after that command or before it.
+    let orders = [(false, true), (false, false), (true, true), (true, false)];
+    for ((way, text, moved), (is_late, is_last)) in
+        RENAMED.iter().flat_map(|one| orders.map(|order| (one, order)))
+    {
+        let hidden = Hidden::new("sha1", "2");
+        let root = &hidden.place.root;
+        hidden.git(&["update-index", "--skip-worktree", "a"]);
+        let wait =
+            |name: &str| format!("touch {name}; until [ -e {name}-go ]; do sleep 0.01; done");
+        let reached = async |name: &str| eventually(name, || root.join(name).exists()).await;
+        let go = |name: &str| fs::write(root.join(format!("{name}-go")), "").unwrap();
+        let begin = || start(*way, hidden.command(root, &wait("second")));
+
+        let renaming = format!("{}\n{text}\n{}", wait("begun"), wait("renamed"));
+        let renaming = start(*way, hidden.command(root, &renaming)).await;
+        reached("begun").await;
+        let early = if is_late { None } else { Some(begin().await) };
+        go("begun");
+        reached("renamed").await;
+        let other = match early {
+            Some(other) => other,
+            None => begin().await,
+        };
+        reached("second").await;
+        let (first, last) = (("renamed", renaming), ("second", other));
+        let ends = if is_last { [first, last] } else { [last, first] };
+        for (name, running) in ends {
+            go(name);
+            let end = running.wait().await.unwrap();
+            assert_eq!(end.exit, ProcessExit::Exited(0), "{way}, {text}, {name}");
+        }
+        assert_eq!(hidden.marked(root), "a", "{way}, {text}, {is_late}, {is_last}");
+        assert!(hidden.git(&["ls-files"]).contains(moved), "{way}, {text}");
+        assert!(hidden.mark_records().is_empty(), "{way}, {text}");
+    }
+}
+
+#[tokio::test]
+async fn bits_that_are_set_meanwhile_stay_where_no_hidden_file_has_lost_its_own() {
+    for way in FULL {
+        let hidden = Hidden::new("sha1", "2");
+        let root = &hidden.place.root;
+        hidden.run(way, "git update-index --skip-worktree a").await;
+        assert_eq!(hidden.marked(root), "a", "{way}");
+        hidden.git(&["update-index", "--no-skip-worktree", "a"]);
+
+        // In a sparse checkout git itself clears and sets them.
+        hidden.place.write("out/of", "sight\n");
+        hidden.git(&["add", "out"]);
+        hidden.git(&["commit", "-q", "-m", "second"]);
+        let text = "touch begun; until [ -e go ]; do sleep 0.01; done";
+        let running = start(way, hidden.command(root, text)).await;
+        eventually("it runs", || root.join("begun").exists()).await;
+        hidden.git(&["sparse-checkout", "set", "--cone", "deep", "keys"]);
+        fs::write(root.join("go"), "").unwrap();
+        running.wait().await.unwrap();
+        assert_eq!(hidden.marked(root), "out/of", "{way}");
+    }
+}
+
+#[tokio::test]
+async fn a_bit_that_was_carried_is_cleared_after_moss_was_killed() {
+    let (hidden, marker) = (Hidden::new("sha1", "2"), marker());
+    let root = &hidden.place.root;
+    hidden.git(&["update-index", "--skip-worktree", "a"]);
+    let text = format!("GIT_CONFIG_GLOBAL=/dev/null git mv .env moved; exec sleep {marker}");
+    let mut host = Command::new(KEEPER)
+        .args(["host", root.to_str().unwrap(), "landlock", &text, "1"])
+        .env("RECORDS", hidden.records.path())
+        .stdin(Stdio::null())
+        .spawn()
+        .unwrap();
+    eventually("it runs", || !alive(&marker).is_empty()).await;
+    assert_eq!(hidden.marked(root), "a deep/.env moved");
+    host.kill().unwrap();
+    host.wait().unwrap();
+    dead(&marker).await;
+    clear_left_marks(hidden.records.path()).unwrap();
+    assert_eq!(hidden.marked(root), "a");
+    assert!(hidden.mark_records().is_empty());
+}
+
+#[tokio::test]
+async fn whoever_waits_for_a_writer_of_the_index_keeps_no_other_command_waiting() {
+    for way in WAYS {
+        let hidden = Hidden::new("sha1", "2");
+        let root = &hidden.place.root;
+        let text = "touch begun; until [ -e go ]; do sleep 0.01; done; touch over";
+        let running = start(way, hidden.command(root, text)).await;
+        eventually("it runs", || root.join("begun").exists()).await;
+        let lock = hidden.place.write(".git/index.lock", "");
+        fs::write(root.join("go"), "").unwrap();
+        eventually("it is over", || root.join("over").exists()).await;
+        // One that needs nothing of the index, and one that has the same marks.
+        let ran = run(way, SandboxedCommand::shell(root, "true")).await;
+        assert_eq!(ran.end.exit, ProcessExit::Exited(0), "{way}");
+        let ran = run(way, hidden.command(root, "true")).await;
+        assert_eq!(ran.end.facts.left_alone, hidden.paths(&HIDDEN), "{way}");
+        fs::remove_file(&lock).unwrap();
+        let end = running.wait().await.unwrap();
+        assert!(end.still_marked.is_empty(), "{way}: {:?}", end.still_marked);
+        assert_eq!(hidden.marked(root), "", "{way}");
+    }
+}
+
+#[tokio::test]
 async fn marks_of_commands_that_were_stopped_or_dropped_are_cleared() {
     for way in FULL {
         let hidden = Hidden::new("sha1", "2");

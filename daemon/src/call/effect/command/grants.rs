@@ -11,6 +11,12 @@ use moss_sandbox::{NetworkMode, Profile, SandboxedCommand, Tier};
 use super::PlannedCommand;
 use crate::call::effect::Effects;
 
+/// Programs that stand beside git in the text of a job and are over at once.
+const BESIDE_GIT: &[&str] = &[
+    "[", "cat", "cd", "cp", "date", "echo", "false", "grep", "head", "ls", "mkdir", "mv", "printf",
+    "pwd", "rm", "set", "sort", "test", "touch", "true", "wc",
+];
+
 // === impl Effects ===
 
 impl Effects {
@@ -56,10 +62,15 @@ impl PlannedCommand {
         self.parts.iter().all(|part| part.only_reads)
     }
 
-    /// Whether git runs in it, as far as its text says: by whichever program, with whichever words.
+    /// Whether git runs in it, as far as its text says: by whichever program, with whichever words. In a job nothing else
+    /// may run that lasts: as long as it does, the person's own git leaves hidden files alone.
     fn runs_git(&self) -> bool {
-        let mut commands = self.parts.iter().filter_map(|part| part.command.as_ref());
-        commands.any(SimpleCommand::is_git)
+        let is_git = |part: &CommandPart| part.command.as_ref().is_some_and(SimpleCommand::is_git);
+        let is_brief = |part: &CommandPart| {
+            let program = part.command.as_ref().and_then(SimpleCommand::program);
+            is_git(part) || program.is_some_and(|program| BESIDE_GIT.contains(&program))
+        };
+        self.parts.iter().any(is_git) && (!self.is_background || self.parts.iter().all(is_brief))
     }
 
     /// Lets it have these grants, and no others.
@@ -152,22 +163,29 @@ mod tests {
 
     #[test]
     fn a_command_runs_git_where_its_text_says_so() {
-        let runs_git = |text: &str| {
+        let runs_git = |text: &str, is_background| {
             let setting = CommandSetting { is_isolated: true, has_terminal: false };
-            PlannedCommand { parts: parts_of(text, setting), ..planned(Tier::Full) }.runs_git()
+            let parts = parts_of(text, setting);
+            PlannedCommand { parts, is_background, ..planned(Tier::Full) }.runs_git()
         };
-        for text in [
-            "git add -A",
-            "npm test && git -C sub commit -qam x",
-            "timeout 60 /usr/bin/git stash",
-            "sh -c 'git st'",
-            "echo \"$(git rev-parse HEAD)\"",
-            "ls | xargs git add",
+        for (text, in_job) in [
+            ("git add -A", true),
+            ("cd sub && echo 'a b' > a; git commit -qam x && git log -1 | head", true),
+            ("sh -c 'git st'", false),
+            ("timeout 60 /usr/bin/git stash", false),
+            ("echo \"$(git rev-parse HEAD)\"", true),
+            ("ls | xargs git add", false),
+            ("npm test && git -C sub commit -qam x", false),
+            ("git pull && npm run dev", false),
+            ("npm run dev & git add -A", false),
+            ("git status; $PROGRAM", false),
+            ("git log; tail -f log", false),
+            ("while true; do git fetch; sleep 60; done", false),
         ] {
-            assert!(runs_git(text), "{text}");
+            assert_eq!([runs_git(text, false), runs_git(text, true)], [true, in_job], "{text}");
         }
         for text in ["npm version patch", "echo git add", "git --version", "cat .git/index"] {
-            assert!(!runs_git(text), "{text}");
+            assert!(!runs_git(text, false) && !runs_git(text, true), "{text}");
         }
     }
 

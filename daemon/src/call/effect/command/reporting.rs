@@ -61,7 +61,7 @@ pub(super) fn report(
     let of_git = [facts.why_changed_for_git(written), facts.what_git_left(written)];
     let whys = [why_unreached(facts, written), facts.why_incomplete(written)];
     let whys = whys.into_iter().chain(of_git);
-    let whys = whys.chain([end.what_git_still_leaves()]).flatten();
+    let whys = whys.chain([end.what_git_still_leaves(), end.what_changed_elsewhere()]).flatten();
     let left = |left: &moss_sandbox::LeftProcess| LeftRunning {
         pid: left.pid,
         command: left.command.clone(),
