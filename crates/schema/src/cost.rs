@@ -8,12 +8,14 @@
 //! against. A definition may refer to itself if every part of a value is met by it in one way only.
 
 mod body;
+mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
 use self::body::SchemaBody;
+pub(crate) use self::walk::work;
 use crate::quoted;
 use crate::steps::collide;
 
