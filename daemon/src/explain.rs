@@ -18,7 +18,6 @@ use crate::call::{ShellFile, files_of_parts, known_directory, protection};
 use crate::state::WorkspaceState;
 use moss_catalog::{CatalogEntry, Runner};
 use moss_dispatch::{CallError, SessionKey, operations};
-use moss_plugin_list::grants::is_within;
 use moss_policy::explain::{Explanation, explain, explain_expecting, explain_search, stricter};
 use moss_policy::standing::{Asker, StandingApproval};
 use moss_policy::{Action, CommandPart, Layer, Policy, Protection, ReadingDoubt, Subject, Verdict};
@@ -352,10 +351,11 @@ fn actions(entry: &CatalogEntry, file: Option<&ExplainedFile>) -> Vec<Action> {
             (file.is_some() && !lists, is_hidden)
         }
         Runner::Plugin(plugin) => {
-            let granted = |path: &RelPath| {
-                plugin.grant().files.iter().any(|files| is_within(path, &files.path))
+            // What a link leads to has to be granted, too.
+            let is_granted = |file: &ExplainedFile| {
+                [&file.asked, &file.path].into_iter().all(|path| plugin.may_read(path))
             };
-            (file.is_some_and(|file| granted(&file.path)), false)
+            (file.is_some_and(is_granted), false)
         }
     };
     match entry.spec.effect {

@@ -29,7 +29,7 @@ use crate::prompt::{PromptApplied, PromptChange};
 use crate::todo::{TodoChange, TodoItem};
 use crate::tree_listing::TreeListing;
 
-pub use crate::pace::ScanPace;
+pub use crate::pace::{ScanPace, ScanWindows};
 pub use crate::progress::{BoxFuture, Progress};
 pub use crate::proposal::{Applied, AppliedFile, ProposalOutcome};
 pub use crate::visitor::{PartScanner, PartVerdict, TextFinding, TextScanner, TextVisitor};

@@ -1,4 +1,5 @@
-//! How a scan of a text looks, now and then, whether anybody still waits for it.
+//! How a scan of a text looks, now and then, whether anybody still waits for it: in steps, or, where nothing can end it
+//! in one, in windows.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -8,6 +9,12 @@ const STEP_BYTES_MIN: usize = 4 << 10;
 const STEP_BYTES_MAX: usize = 64 << 10;
 /// The next step is longer where one took less.
 const STEP_TIME: Duration = Duration::from_millis(1);
+/// Shortest window, in bytes.
+const WINDOW_BYTES_MIN: usize = 64 << 10;
+/// Most bytes that windows share, so that what stands at the end of one is found in the next.
+const OVERLAP_BYTES_MAX: usize = 256 << 10;
+/// A window is so many times as long as what it shares with the next one.
+const OVERLAPS: usize = 4;
 
 /// Paces what looks at texts on one thread: in steps that are the shorter the more they cost, between which it learns
 /// whether its walk was cancelled.
@@ -18,6 +25,12 @@ pub struct ScanPace<'a> {
     left: Cell<usize>,
     began: Cell<Instant>,
     is_stopped: Cell<bool>,
+}
+
+/// The windows in which a long text is searched for what is looked for in one of them at a time.
+#[derive(Debug, Clone, Copy)]
+pub struct ScanWindows {
+    overlap: usize,
 }
 
 // === impl ScanPace ===
@@ -58,6 +71,47 @@ impl<'a> ScanPace<'a> {
     /// Whether it was found to be cancelled: what the scan returns then is of no use.
     pub fn is_stopped(&self) -> bool {
         self.is_stopped.get()
+    }
+}
+
+// === impl ScanWindows ===
+
+impl ScanWindows {
+    /// How far behind a match an expression looks: a character, or a line end.
+    pub const BEHIND_BYTES: usize = 4;
+
+    /// Windows that share as much as the longest match takes, where that is known. What takes more than 256 KiB may be
+    /// cut in a longer text, or not be found.
+    pub fn of(longest: Option<usize>) -> Self {
+        let longest = longest.unwrap_or(OVERLAP_BYTES_MAX);
+        Self { overlap: longest.saturating_add(Self::BEHIND_BYTES).min(OVERLAP_BYTES_MAX) }
+    }
+
+    /// How long a window is, in bytes: at most 1 MiB. A shorter text has one.
+    pub fn bytes(self) -> usize {
+        WINDOW_BYTES_MIN.max(OVERLAPS * self.overlap)
+    }
+
+    /// Looks for something in a text from a position on. `look` gets the text up to the end of a window, and where that
+    /// begins; `is_sure` what it found, where the next window begins and where this one ends. Returns what was found,
+    /// nothing once the pace is stopped, and where the last window begins.
+    pub fn find<T>(
+        self,
+        (text, at): (&[u8], usize),
+        pace: &ScanPace<'_>,
+        look: impl Fn(&[u8], usize) -> Option<T>,
+        is_sure: impl Fn(&T, usize, usize) -> bool,
+    ) -> (Option<T>, usize) {
+        let mut start = at;
+        while text.len() - start > self.bytes() {
+            let (end, next) = (start + self.bytes(), start + self.bytes() - self.overlap);
+            let found = look(&text[..end], start).filter(|found| is_sure(found, next, end));
+            if found.is_some() || !pace.passed(next - start) {
+                return (found, start);
+            }
+            start = next;
+        }
+        (look(text, start), start)
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::calls::TOOLS;
 use crate::harness::guests::{PathEdit, install, with_path};
-use crate::harness::{Client, Site, reason, refusing};
+use crate::harness::{Client, Site, plugin, reason, refusing};
 use crate::plugins::settled;
 use crate::policy::explained;
 
@@ -188,4 +188,37 @@ async fn an_explanation_says_what_becomes_of_the_call() {
         daemon.stop();
     }
     assert!(wrong.is_empty(), "{} of them:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+#[tokio::test]
+async fn a_plugin_is_said_to_read_what_it_may_read_by_its_grant() {
+    let site = Site::new();
+    for path in ["open/a.txt", "open/a.pem", "open/left/a.txt", "beside/a.txt"] {
+        site.write(path, TEXT);
+    }
+    symlink("../beside/a.txt", site.workspace().join("open/link.txt")).unwrap();
+    let files =
+        json!([{ "path": "open", "access": "read", "except": ["**/*.pem", "open/left/**"] }]);
+    let word_count = std::fs::read(plugin("word_count")).unwrap();
+    install(&site, &[("word-count", &word_count, json!({ "grant": { "fs": files } }))]);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    settled(&client).await;
+    for (path, is_read) in [
+        ("open/a.txt", true),
+        ("open/a.pem", false),
+        ("open/left/a.txt", false),
+        ("open/link.txt", false),
+        ("beside/a.txt", false),
+    ] {
+        let arguments = json!({ "path": path });
+        let result = client.ran("word_count", arguments.clone()).await;
+        let has_read = result.error.is_none() && result.output_json.contains("\"words\":2");
+        assert_eq!(has_read, is_read, "{path}: {result:?}");
+        // The call itself, and reading the file.
+        let explained = explained(&client, "word_count", arguments).await;
+        let effects = 1 + usize::from(is_read);
+        assert_eq!(explained.steps.len(), effects, "{path}: {:?}", explained.steps);
+    }
+    daemon.stop();
 }

@@ -56,7 +56,7 @@ pub fn registered(
     entry.registered(position, || match form {
         SchemaForm::Published => RegisteredTool::new(described()),
         SchemaForm::Strict => {
-            Ok(RegisteredTool::of(described(), Arc::clone(entry.arguments.compiled())))
+            RegisteredTool::of(described(), Arc::clone(entry.arguments.compiled()))
         }
     })
 }

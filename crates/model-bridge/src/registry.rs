@@ -235,19 +235,27 @@ impl RegisteredTool {
     ///
     /// # Errors
     ///
-    /// Where it cannot be compiled.
+    /// Where it cannot be compiled, or a reference of it leads elsewhere.
     pub fn new(mut definition: ToolDefinition) -> Result<Self, RegistryError> {
         if definition.parameters.is_null() {
             definition.parameters = Value::Object(Map::new());
         }
-        let compiled = CompiledSchema::new(&definition.name, &definition.parameters)?;
-        Ok(Self::of(definition, Arc::new(compiled)))
+        let bound = ValueBound::of(&definition.name, &definition.parameters)?;
+        let compiled = Arc::new(CompiledSchema::new(&definition.name, &definition.parameters)?);
+        Ok(Self { definition, compiled, bound })
     }
 
     /// Makes a tool whose schema is compiled already: `compiled` is that of the definition's parameters.
-    pub fn of(definition: ToolDefinition, compiled: Arc<CompiledSchema>) -> Self {
-        let bound = ValueBound::of(&definition.parameters);
-        Self { definition, compiled, bound }
+    ///
+    /// # Errors
+    ///
+    /// Where a reference of it leads elsewhere.
+    pub fn of(
+        definition: ToolDefinition,
+        compiled: Arc<CompiledSchema>,
+    ) -> Result<Self, RegistryError> {
+        let bound = ValueBound::of(&definition.name, &definition.parameters)?;
+        Ok(Self { definition, compiled, bound })
     }
 
     /// The name that calls it.

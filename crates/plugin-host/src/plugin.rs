@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use moss_sdk::{ToolError, ToolSpec};
+use moss_sdk::{RelPath, ToolError, ToolSpec};
 use serde_json::{Map, Value};
 
 pub use self::calling::CallRequest;
@@ -27,7 +27,10 @@ use crate::surface::Surface;
 use crate::warm::Warm;
 use moss_plugin_list::{
     PluginEntry, PluginLimits, Sha256Digest,
-    grants::{Grant, RequestedCapability, paths::GrantedPaths},
+    grants::{
+        Grant, RequestedCapability,
+        paths::{GrantedPaths, Sight},
+    },
 };
 use moss_sdk::deceptive::quoted;
 
@@ -227,6 +230,11 @@ impl Plugin {
     /// Returns what it may do: what it requests and the list grants.
     pub fn grant(&self) -> &Grant {
         &self.rights.held
+    }
+
+    /// Whether it may read what lies at a path, as far as that is up to its grant.
+    pub fn may_read(&self, path: &RelPath) -> bool {
+        self.granted.sight(path) == Sight::Granted
     }
 
     /// Stops its calls, those that come later too, unless it would have all that it has under

@@ -9,6 +9,7 @@
 
 mod body;
 mod spelling;
+mod walk;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,6 +17,7 @@ use serde_json::{Map, Value};
 
 use self::body::SchemaBody;
 use self::spelling::check_spelling;
+pub(crate) use self::walk::work;
 use crate::quoted;
 use crate::steps::collide;
 

@@ -11,6 +11,8 @@ pub mod arguments;
 mod bound;
 mod cost;
 mod parameters;
+mod places;
+mod positions;
 mod quoted;
 mod schema;
 mod steps;

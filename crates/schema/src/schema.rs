@@ -133,6 +133,16 @@ mod tests {
 
     use super::*;
 
+    /// What cannot be read costs the most: nobody is held to it.
+    #[test]
+    fn a_pattern_that_cannot_be_read_is_no_schema() {
+        for pattern in [r"^[^\0]{1,4096}$", "(?=x)", "(", r"(a)\1"] {
+            assert!(CompiledSchema::new("x", &json!({ "pattern": pattern })).is_err(), "{pattern}");
+            let named = json!({ "patternProperties": { pattern: {} } });
+            assert!(CompiledSchema::new("x", &named).is_err(), "{pattern}");
+        }
+    }
+
     #[test]
     fn schema_that_refers_outside_itself_is_refused() {
         for reference in ["http://127.0.0.1:1/x.json", "file:///etc/passwd"] {

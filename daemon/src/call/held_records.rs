@@ -1,18 +1,26 @@
 //! What is held back of a call's records, until it has an effect or ends. It writes nothing by itself.
 
+use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jiff::Timestamp;
 
 use moss_journal::AuditEvent;
 
+/// What is noted of a call and not on record yet, in its order.
+type HeldNotes = VecDeque<(Timestamp, Noted)>;
+
 /// What is to be recorded of a call that came to nothing yet: while it runs for a moment only, and had
 /// no effect, all that is written of it may be that it was counted among others that were refused or failed.
 #[derive(Debug, Default)]
-pub(super) struct DeferredRecords(Mutex<Option<Vec<(Timestamp, Noted)>>>);
+pub(super) struct DeferredRecords {
+    held: Mutex<Option<HeldNotes>>,
+    /// Held by who writes them.
+    pub(super) releasing: tokio::sync::Mutex<()>,
+}
 
 /// Something that a record is made of once it is written.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Noted {
     /// The call came in.
     Started,
@@ -37,29 +45,45 @@ impl Noted {
 impl DeferredRecords {
     /// From now on, what is noted is held.
     pub(super) fn begin(&self) {
-        *self.lock() = Some(Vec::new());
+        *self.lock() = Some(VecDeque::new());
     }
 
     /// Whether all records of the call are held, and none says that it had an effect.
     pub(super) fn is_without_effect(&self) -> bool {
         let held = self.lock();
-        held.as_ref().is_some_and(|held| !held.iter().any(|(_, noted)| noted.reports_effect()))
+        // What it begins with is written first.
+        let is_whole = |held: &&HeldNotes| matches!(held.front(), Some((_, Noted::Started)));
+        let has_effect = |held: &HeldNotes| held.iter().any(|(_, noted)| noted.reports_effect());
+        held.as_ref().filter(is_whole).is_some_and(|held| !has_effect(held))
     }
 
     /// Holds what is noted; gives it back where nothing is held any more.
     pub(super) fn hold(&self, time: Timestamp, noted: Noted) -> Option<Noted> {
         match &mut *self.lock() {
             Some(held) => {
-                held.push((time, noted));
+                held.push_back((time, noted));
                 None
             }
             None => Some(noted),
         }
     }
 
-    /// Returns what is held; from now on nothing is held any more.
-    pub(super) fn take(&self) -> Vec<(Timestamp, Noted)> {
-        self.lock().take().unwrap_or_default()
+    /// Drops what is held; from now on nothing is held any more.
+    pub(super) fn clear(&self) {
+        *self.lock() = None;
+    }
+
+    /// Returns the first of what is held, which stays held until [`DeferredRecords::drop_first`]. Where nothing is left,
+    /// what is noted is held no more.
+    pub(super) fn first(&self) -> Option<(Timestamp, Noted)> {
+        let mut held = self.lock();
+        *held = held.take().filter(|held| !held.is_empty());
+        held.as_ref()?.front().cloned()
+    }
+
+    /// Drops the first of what is held: it is written.
+    pub(super) fn drop_first(&self) {
+        self.lock().as_mut().and_then(VecDeque::pop_front);
     }
 
     /// Shows that nothing is held; none while something may be.
@@ -67,8 +91,8 @@ impl DeferredRecords {
         self.lock().is_none().then_some(OnRecord(()))
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<Vec<(Timestamp, Noted)>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Option<HeldNotes>> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -115,7 +139,12 @@ mod tests {
             let shown = format!("{event:?}");
             assert!(held.hold(Timestamp::now(), Noted::Event(Box::new(event))).is_none());
             assert_eq!(held.is_without_effect(), expected, "{shown}");
-            assert_eq!((held.take().len(), held.released().is_some()), (2, true));
+            for _ in 0..2 {
+                assert!(held.first().is_some() && held.first().is_some(), "it stays held");
+                held.drop_first();
+                assert!(held.released().is_none() && !held.is_without_effect());
+            }
+            assert!(held.first().is_none() && held.released().is_some());
         }
     }
 }

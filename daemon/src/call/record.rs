@@ -256,17 +256,20 @@ async fn fold(scope: &CallScope, outcome: &'static str) -> Result<bool, CallErro
         journaled(scope, Timestamp::now(), record, Durability::Batched).await?;
     }
     if is_folded {
-        scope.held.take();
+        scope.held.clear();
     }
     Ok(is_folded)
 }
 
-/// Writes what was held of a call: from now on its records are written as they come.
+/// Writes what was held of a call: from now on its records are written as they come. Where that fails, or is cancelled,
+/// the rest stays held, and the call is not on record.
 pub(super) async fn release(scope: &CallScope) -> Result<OnRecord, CallError> {
-    for (time, noted) in scope.held.take() {
+    let _turn = scope.held.releasing.lock().await;
+    while let Some((time, noted)) = scope.held.first() {
         journaled(scope, time, record_of(scope, noted), Durability::Batched).await?;
+        scope.held.drop_first();
     }
-    Ok(scope.held.released().expect("what was held is taken, and nothing is held again"))
+    Ok(scope.held.released().expect("all that was held is written, and nothing is held again"))
 }
 
 fn outcome(result: &Result<Result<String, ToolError>, CallError>) -> &'static str {

@@ -5,6 +5,8 @@ use std::sync::atomic::AtomicUsize;
 use moss_config::DEPTH_MAX;
 use moss_dispatch::{ApprovedDigests, ConfirmMode, EffectDenial, Reason, Role};
 use moss_journal::audit::AuditFilter;
+use moss_journal::redact::RedactedText;
+use moss_journal::{AuditEvent, Durability, QUEUE_RECORDS_MAX, Record};
 use moss_workspace::dirs::Dirs;
 use serde_json::{Map, json};
 
@@ -175,30 +177,77 @@ async fn decision_recorded(site: &TestDaemon, running: RunningCall) -> Value {
 async fn a_no_whose_caller_is_gone_is_recorded_as_one() {
     let create =
         |site: &TestDaemon| site.call("create_file", json!({ "path": "a.txt", "content": "x\n" }));
-    let asking = TestDaemon::new(&[""]);
-    let mut watch = asking.daemon.confirmations.watch(None);
-    let call = Call { confirm: ConfirmMode::Wait, ..create(&asking) };
-    let mut running = Arc::clone(&asking.daemon).start(call, Events::default());
-    let asked = tokio::select! {
-        asked = watch.next() => asked,
-        ended = &mut running => panic!("{ended:?}"),
-    };
-    let digest = asked.question.digest;
-    let no = ConfirmationDecision::Deny("not now".to_owned());
-    asking.daemon.confirmations.resolve(&asked.id, digest, no).unwrap();
-    let waited = decision_recorded(&asking, running).await;
+    let mut decided = Vec::new();
+    let mut digest = None;
+    // Of the last one the stream is full once it says that the call has started.
+    let (full, _unread) = Events::channel(1);
+    for events in [Events::default(), full] {
+        let asking = TestDaemon::new(&[""]);
+        let mut watch = asking.daemon.confirmations.watch(None);
+        let call = Call { confirm: ConfirmMode::Wait, ..create(&asking) };
+        let mut running = Arc::clone(&asking.daemon).start(call, events);
+        let asked = tokio::select! {
+            asked = watch.next() => asked,
+            ended = &mut running => panic!("{ended:?}"),
+        };
+        let no = ConfirmationDecision::Deny("not now".to_owned());
+        asking.daemon.confirmations.resolve(&asked.id, asked.question.digest, no).unwrap();
+        digest = Some(asked.question.digest);
+        decided.push(decision_recorded(&asking, running).await);
+    }
 
     // A form that the client showed has decided.
     let site = TestDaemon::new(&[""]);
-    let denial = Some(EffectDenial { digest, reason: "not now".to_owned() });
-    let call = Call { denial, is_attended: true, ..create(&site) };
+    let denial = EffectDenial { digest: digest.unwrap(), reason: "not now".to_owned() };
+    let call = Call { denial: Some(denial), is_attended: true, ..create(&site) };
     let running = Arc::clone(&site.daemon).start(call, Events::default());
-    let brought = decision_recorded(&site, running).await;
-    for recorded in [waited, brought] {
+    decided.push(decision_recorded(&site, running).await);
+    for recorded in decided {
         assert_eq!(recorded["decision"], "denied", "{recorded}");
         assert_eq!(recorded["decided_by"], "approver", "{recorded}");
         assert_eq!(recorded["reason"], "not now", "{recorded}");
     }
+}
+
+#[tokio::test]
+async fn a_call_whose_records_cannot_be_written_is_not_on_record() {
+    let site = TestDaemon::new(&[""]);
+    let scope = site.scope("nothing");
+    record::started(&scope).await.unwrap();
+    let workspace = site.workspace();
+    tokio::task::spawn_blocking(move || workspace.journal.close()).await.unwrap();
+    for _ in 0..2 {
+        assert!(record::release(&scope).await.is_err());
+        assert!(scope.held.released().is_none());
+    }
+}
+
+#[tokio::test]
+async fn a_call_that_is_cancelled_while_the_journal_is_full_is_recorded_later() {
+    let site = TestDaemon::new(&[""]);
+    let (workspace, scope) = (site.workspace(), site.scope("nothing"));
+    record::started(&scope).await.unwrap();
+    let other = || Record {
+        call_id: "other".to_owned(),
+        tool: RedactedText::new("other"),
+        event: AuditEvent::JobStarted { job: "1".to_owned() },
+    };
+    let journal = &workspace.journal;
+    let records = (0..2 * QUEUE_RECORDS_MAX).map(|_| journal.record(other(), Durability::Batched));
+    let mut waiting: Vec<_> = records.map(Box::pin).collect();
+    let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
+    // Those that find no slot wait for the next ones.
+    waiting.retain_mut(|record| record.as_mut().poll(&mut cx).is_pending());
+    let mut release = Box::pin(record::release(&scope));
+    assert!(release.as_mut().poll(&mut cx).is_pending());
+    drop(release);
+    assert!(scope.held.released().is_none());
+    for record in waiting {
+        record.await.unwrap();
+    }
+    record::release(&scope).await.unwrap();
+    assert!(scope.held.released().is_some());
+    assert_eq!(site.recorded("nothing").await.len(), 1);
 }
 
 #[tokio::test]

@@ -46,7 +46,7 @@ impl HitFinder {
     fn count(&mut self, text: &str, pace: &ScanPace<'_>, max: u64) -> u64 {
         let matcher = self.pattern.in_lines(text, pace);
         matcher.count_lines(text.as_bytes(), max).unwrap_or_else(|| {
-            let mut counter = MatchCounter::up_to(max);
+            let mut counter = MatchCounter { found: 0, max };
             let searched = self.counting.search_slice(matcher, text.as_bytes(), &mut counter);
             searched.expect("a text in memory can be searched");
             counter.found
@@ -63,9 +63,8 @@ impl TextScanner for HitFinder {
         let found = if self.is_full() {
             FileHits::counted(file.path, self.count(file.text, pace, LOOKED_FOR_MAX))
         } else {
-            let how = (&self.pattern.matcher, self.pattern.spans_lines);
-            let mut show = Show::new(file.path, how, self.page);
             let matcher = self.pattern.in_lines(file.text, pace);
+            let mut show = Show::new(file.path, (matcher, self.pattern.spans_lines), self.page);
             let searched = self.showing.search_slice(matcher, file.text.as_bytes(), &mut show);
             searched.expect("a text in memory can be searched");
             show.into_found()

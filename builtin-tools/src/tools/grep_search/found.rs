@@ -4,7 +4,6 @@ use std::io;
 use std::ops::Range;
 
 use grep_matcher::Matcher;
-use grep_regex::RegexMatcher;
 use grep_searcher::{Searcher, Sink, SinkContext, SinkContextKind, SinkMatch};
 use moss_sdk::RelPath;
 use moss_sdk::path::PATH_BYTES_MAX;
@@ -13,6 +12,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::page::HitPage;
+use super::required::LineMatcher;
 
 /// Most bytes shown of one line.
 const LINE_BYTES_MAX: usize = 500;
@@ -61,7 +61,7 @@ pub(super) struct FileHits {
 /// Takes the matches of one file while there is room.
 pub(super) struct Show<'a> {
     path: &'a RelPath,
-    matcher: &'a RegexMatcher,
+    matcher: LineMatcher<'a>,
     spans_lines: bool,
     /// Most matches that may be shown of this file, those that are passed over included.
     hits_max: usize,
@@ -77,7 +77,7 @@ pub(super) struct Show<'a> {
 /// Counts matches, up to a bound.
 pub(super) struct MatchCounter {
     pub(super) found: u64,
-    max: u64,
+    pub(super) max: u64,
 }
 
 /// Cuts a text to a bound, around a location in it; says whether it did.
@@ -135,7 +135,7 @@ impl<'a> Show<'a> {
     /// Takes matches of a file for a page.
     pub(super) fn new(
         path: &'a RelPath,
-        (matcher, spans_lines): (&'a RegexMatcher, bool),
+        (matcher, spans_lines): (LineMatcher<'a>, bool),
         page: HitPage,
     ) -> Self {
         Self {
@@ -182,13 +182,12 @@ impl<'a> Show<'a> {
     /// Where the first match starts, from the start of the lines that hold it.
     fn start(&self, buffer: &[u8], lines: Range<usize>) -> usize {
         // Within a line, what stands around the line does not count.
-        let found = if self.spans_lines {
-            let found = self.matcher.find_at(&buffer[..lines.end], lines.start);
-            found.map(|found| found.map(|found| found.start() - lines.start))
-        } else {
-            self.matcher.find(&buffer[lines]).map(|found| found.map(|found| found.start()))
+        let (text, at) = match self.spans_lines {
+            true => (&buffer[..lines.end], lines.start),
+            false => (&buffer[lines], 0),
         };
-        found.ok().flatten().unwrap_or_default()
+        let found = self.matcher.find_at(text, at).unwrap_or_default();
+        found.map_or(0, |found| found.start() - at)
     }
 }
 
@@ -227,15 +226,6 @@ impl Sink for Show<'_> {
     fn context_break(&mut self, _: &Searcher) -> Result<bool, io::Error> {
         self.before.clear();
         Ok(true)
-    }
-}
-
-// === impl MatchCounter ===
-
-impl MatchCounter {
-    /// Begins to count up to so many.
-    pub(super) fn up_to(max: u64) -> Self {
-        Self { found: 0, max }
     }
 }
 

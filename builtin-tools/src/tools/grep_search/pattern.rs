@@ -4,7 +4,7 @@
 use grep_matcher::LineTerminator;
 use grep_regex::{ErrorKind, RegexMatcher, RegexMatcherBuilder};
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder};
-use moss_sdk::context::ScanPace;
+use moss_sdk::context::{ScanPace, ScanWindows};
 use moss_sdk::file::TextPattern;
 use moss_sdk::{ErrorCode, ToolError};
 use regex_syntax::ast;
@@ -31,6 +31,7 @@ pub(super) struct Pattern {
     pub(super) source: TextPattern,
     /// What is looked for first, where that is quicker than the expression.
     required: Option<RequiredText>,
+    windows: ScanWindows,
 }
 
 /// Parses an expression as it is searched for in lines.
@@ -94,8 +95,10 @@ impl Pattern {
             // In one case alone, the expression is as quick.
             let is_of_use = !spans_lines && !case_sensitive;
             let required = hir.as_ref().filter(|_| is_of_use).and_then(RequiredText::of);
+            let longest = hir.as_ref().and_then(|hir| hir.properties().maximum_len());
+            let windows = ScanWindows::of(longest);
             let source = TextPattern { expression, case_sensitive, spans_lines };
-            Self { matcher, spans_lines, is_anchored, source, required }
+            Self { matcher, spans_lines, is_anchored, source, required, windows }
         });
         built.map_err(|error| {
             invalid(format!("`pattern` cannot be compiled: {error}"))
@@ -106,7 +109,8 @@ impl Pattern {
     /// Returns what finds its lines in a text, by the quickest way that there is.
     pub(super) fn in_lines<'a>(&'a self, text: &str, pace: &'a ScanPace<'_>) -> LineMatcher<'a> {
         let required = self.required.as_ref().filter(|required| required.fits(text));
-        LineMatcher { matcher: &self.matcher, is_anchored: self.is_anchored, required, pace }
+        let Self { matcher, is_anchored, windows, .. } = self;
+        LineMatcher { matcher, is_anchored: *is_anchored, required, windows: *windows, pace }
     }
 
     /// Makes what searches texts for it: with lines of context, or, where there are none, only to count.

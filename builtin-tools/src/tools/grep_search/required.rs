@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use grep_matcher::{ByteSet, LineMatchKind, LineTerminator, Match, Matcher, NoCaptures, NoError};
 use grep_regex::RegexMatcher;
-use moss_sdk::context::ScanPace;
+use moss_sdk::context::{ScanPace, ScanWindows};
 use regex_syntax::hir::{Class, Hir, HirKind};
 
 /// Shorter texts are in too many lines.
@@ -41,6 +41,7 @@ pub(super) struct LineMatcher<'a> {
     /// Whether it matters where the text starts or ends.
     pub(super) is_anchored: bool,
     pub(super) required: Option<&'a RequiredText>,
+    pub(super) windows: ScanWindows,
     pub(super) pace: &'a ScanPace<'a>,
 }
 
@@ -303,17 +304,17 @@ impl LineMatcher<'_> {
             let found = required.needle.find(&text[start..]).map(|at| start + at);
             return Ok(found.map(if required.is_whole { Confirmed } else { Candidate }));
         }
-        if self.is_anchored {
-            // A line that only may have a match is looked at alone, as ripgrep does.
-            return Ok(match self.matcher.find_candidate_line(&text[start..])? {
-                Some(Candidate(at)) => Some(Candidate(start + at)),
-                _ => self.matcher.shortest_match_at(text, start)?.map(Confirmed),
-            });
+        if text.len() - start > self.windows.bytes() {
+            // It is one line.
+            return Ok(self.shortest_match_at(text, start)?.map(Confirmed));
         }
-        Ok(self.matcher.find_candidate_line(&text[start..])?.map(|kind| match kind {
-            Confirmed(at) => Confirmed(start + at),
-            Candidate(at) => Candidate(start + at),
-        }))
+        Ok(match self.matcher.find_candidate_line(&text[start..])? {
+            Some(Candidate(at)) => Some(Candidate(start + at)),
+            // A line that only may have a match is looked at alone, as ripgrep does.
+            _ if self.is_anchored => self.matcher.shortest_match_at(text, start)?.map(Confirmed),
+            Some(Confirmed(at)) => Some(Confirmed(start + at)),
+            None => None,
+        })
     }
 }
 
@@ -322,8 +323,10 @@ impl Matcher for LineMatcher<'_> {
     type Error = NoError;
 
     fn find_at(&self, text: &[u8], at: usize) -> Result<Option<Match>, NoError> {
-        let found = self.matcher.find_at(text, at)?;
-        let passed = found.map_or(text.len(), |found| found.end()) - at;
+        let look = |text: &[u8], at| self.matcher.find_at(text, at).unwrap_or_default();
+        let is_sure = |found: &Match, next, _| found.start() < next;
+        let (found, start) = self.windows.find((text, at), self.pace, look, is_sure);
+        let passed = found.map_or(text.len(), |found| found.end()) - start;
         let continues = self.pace.passed(passed.max(FOUND_BYTES));
         Ok(found.filter(|_| continues))
     }
@@ -333,8 +336,12 @@ impl Matcher for LineMatcher<'_> {
     }
 
     fn shortest_match_at(&self, text: &[u8], at: usize) -> Result<Option<usize>, NoError> {
-        let continues = self.pace.passed(text.len() - at);
-        if continues { self.matcher.shortest_match_at(text, at) } else { Ok(None) }
+        let look = |text: &[u8], at| {
+            let continues = self.pace.passed(text.len() - at);
+            continues.then(|| self.matcher.shortest_match_at(text, at).unwrap_or_default())?
+        };
+        let is_sure = |found: &usize, _, end| found + ScanWindows::BEHIND_BYTES <= end;
+        Ok(self.windows.find((text, at), self.pace, look, is_sure).0)
     }
 
     fn non_matching_bytes(&self) -> Option<&ByteSet> {
@@ -459,6 +466,53 @@ mod tests {
             pattern.searcher(Some(0)).search_slice(matcher, text.as_bytes(), sink).unwrap();
             assert_eq!((pace.is_stopped(), looks.load(Ordering::Relaxed)), (true, 3));
             assert!(last < 20_000 && (last > 0) == finds_lines, "{last}");
+        }
+    }
+
+    #[test]
+    fn a_search_that_is_cancelled_ends_within_a_line_and_over_lines() {
+        use std::sync::atomic::{AtomicUsize, Ordering};
+        let line = "a task of some words ".repeat(200_000);
+        let lines = line.replace("words ", "words\n");
+        for (pattern, text) in
+            [("[x-z]q", &line), ("q+$", &line), (r"[x-z]\n", &lines), (r"(?s)x.*q", &lines)]
+        {
+            let pattern = Pattern::compile(pattern, true, false).unwrap();
+            let looks = AtomicUsize::new(0);
+            let cancelled = || looks.fetch_add(1, Ordering::Relaxed) == 1;
+            let pace = ScanPace::new(&cancelled);
+            let matcher = pattern.in_lines(text, &pace);
+            let found = pattern.searcher(Some(0)).search_slice(
+                matcher,
+                text.as_bytes(),
+                Lossy(|_, _| Ok(true)),
+            );
+            found.unwrap();
+            assert_eq!(
+                (pace.is_stopped(), looks.load(Ordering::Relaxed)),
+                (true, 2),
+                "{:?}",
+                pattern.source
+            );
+        }
+    }
+
+    #[test]
+    fn matches_are_found_where_windows_meet() {
+        for expression in [r"\bneedle\b", "needle$", r"[-\s]needle\s{1,3}-", r"n\w+e\b", "^needle"]
+        {
+            let pattern = Pattern::compile(expression, true, false).unwrap();
+            let pace = ScanPace::free();
+            let window = pattern.in_lines("", &pace).windows.bytes();
+            for at in (window - 12..window + 6).chain([0, window / 2, 2 * window - 8]) {
+                let mut text = "-".repeat(2 * window);
+                text.replace_range(at..at + 7, "needle\n");
+                let (matcher, text) = (pattern.in_lines(&text, &pace), text.as_bytes());
+                let raw = &pattern.matcher;
+                assert_eq!(matcher.find_at(text, 0), raw.find_at(text, 0), "{expression} {at}");
+                let shortest = matcher.shortest_match_at(text, 0);
+                assert_eq!(shortest, raw.shortest_match_at(text, 0), "{expression} {at}");
+            }
         }
     }
 

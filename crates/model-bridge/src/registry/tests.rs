@@ -210,3 +210,49 @@ fn arguments_that_would_take_long_to_check_are_not_held_to_a_pattern() {
     assert!(violation.message().contains("would take long to check"), "{violation}");
     assert!(violation.message().len() < 300);
 }
+
+#[test]
+fn a_schema_of_any_form_is_held_to_values_only_where_that_ends_soon() {
+    let node = json!({ "$ref": "#/definitions/node" });
+    let way = json!({ "properties": { "a": node, "b": { "type": "string" } } });
+    let parameters = json!({
+        "type": "object",
+        "properties": { "filter": node },
+        "definitions": { "node": { "anyOf": [way, way] } },
+    });
+    let list = json!([{ "name": "find", "parameters": parameters }]);
+    let registry = Registry::from_json(&list.to_string()).unwrap();
+    let tool = registry.tool("find").unwrap();
+    // The innermost does not fit.
+    let deep = |levels| (0..levels).fold(json!({ "b": 1 }), |value, _| json!({ "a": value }));
+    let fitted = tool.fit(Map::from_iter([("filter".to_owned(), deep(3))]));
+    assert!(!fitted.violations[0].message().contains("long"), "{:?}", fitted.violations);
+    assert!(tool.fits(&json!({ "filter": { "a": { "b": "c" } } })));
+    let too_deep = Map::from_iter([("filter".to_owned(), deep(60))]);
+    let violations = tool.fit(too_deep).violations;
+    assert!(violations[0].message().contains("would take long to check"), "{violations:?}");
+}
+
+#[test]
+fn a_schema_that_refers_elsewhere_is_left_out_with_what_to_write() {
+    for reference in ["#anchor", "#/$defs/none", "https://example.com/a.json", "#/x/b"] {
+        let within = json!({ "$id": "b", "b": {} });
+        let parameters = json!({ "properties": { "a": { "$ref": reference } }, "x": within });
+        let alone = json!([{ "name": "find", "parameters": parameters }]);
+        let error = Registry::from_json(&alone.to_string()).unwrap_err().to_string();
+        for part in ["`find`", &format!("`{reference}`"), "write `#/$defs/NAME`"] {
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}
+
+#[test]
+fn types_are_read_in_bounded_steps() {
+    let to = |name: &str| json!({ "$ref": format!("#/$defs/{name}") });
+    let many = |name: &str| json!({ "anyOf": vec![to(name); 3_000] });
+    let root = json!({ "$defs": {
+        "a": many("b"), "b": many("c"), "c": many("d"), "d": { "type": "string" }, "e": { "anyOf": [to("d"), to("d")] },
+    } });
+    assert!(Types::of(&to("a"), &root).allow_all());
+    assert!(Types::of(&to("e"), &root).is_string_only());
+}

@@ -4,6 +4,8 @@ use serde_json::Value;
 
 /// How many references and alternatives are followed.
 const DEPTH_MAX: usize = 8;
+/// How many schemas are looked at: references to each other can make them many times as many as are written.
+const LOOKS_MAX: usize = 200;
 
 /// The JSON types that a value may have. One that the schema does not type may have all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -23,7 +25,8 @@ const ALL: u8 = 127;
 impl Types {
     /// Reads the types from a schema; `root` is what its references refer to.
     pub(crate) fn of(schema: &Value, root: &Value) -> Self {
-        Self(bits(schema, root, DEPTH_MAX))
+        let mut left = LOOKS_MAX;
+        Self(bits(schema, root, DEPTH_MAX, &mut left))
     }
 
     /// Whether nothing is said of it.
@@ -84,13 +87,14 @@ fn is_whole(number: Option<f64>) -> bool {
     number.is_some_and(|number| number.fract() == 0.0)
 }
 
-fn bits(schema: &Value, root: &Value, depth: usize) -> u8 {
-    if depth == 0 {
+fn bits(schema: &Value, root: &Value, depth: usize, left: &mut usize) -> u8 {
+    if depth == 0 || *left == 0 {
         return ALL;
     }
+    *left -= 1;
     if let Some(target) = schema.get("$ref").and_then(Value::as_str) {
         return match target.strip_prefix('#').and_then(|pointer| root.pointer(pointer)) {
-            Some(schema) => bits(schema, root, depth - 1),
+            Some(schema) => bits(schema, root, depth - 1, left),
             None => ALL,
         };
     }
@@ -104,11 +108,11 @@ fn bits(schema: &Value, root: &Value, depth: usize) -> u8 {
     let mut all = own;
     for key in ["anyOf", "oneOf"] {
         if let Some(branches) = schema.get(key).and_then(Value::as_array) {
-            all &= branches.iter().fold(0, |sum, branch| sum | bits(branch, root, depth - 1));
+            all &= branches.iter().fold(0, |sum, branch| sum | bits(branch, root, depth - 1, left));
         }
     }
     if let Some(parts) = schema.get("allOf").and_then(Value::as_array) {
-        all &= parts.iter().fold(ALL, |sum, part| sum & bits(part, root, depth - 1));
+        all &= parts.iter().fold(ALL, |sum, part| sum & bits(part, root, depth - 1, left));
     }
     all
 }

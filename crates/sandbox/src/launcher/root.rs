@@ -56,6 +56,10 @@ const SHARED_WITH_USER: [(&str, &str); 2] = [
 ];
 /// A command has at most this part of that.
 const PART_OF_USER: u64 = 2;
+/// How many pages of memory segments of System V may take in this namespace of them, and how many queues of it there
+/// may be.
+const SEGMENT_PAGES: &str = "/proc/sys/kernel/shmall";
+const QUEUES: (&str, &str) = ("/proc/sys/kernel/msgmni", "256");
 /// Files and directories in memory take memory of the kernel, too: there are at most as many as there is room for with
 /// so many bytes each.
 const SCRATCH_FILE_BYTES: u64 = 4 << 10;
@@ -125,6 +129,10 @@ impl<'a> NewRoot<'a> {
         for (bound, of_user) in SHARED_WITH_USER {
             bound_part(Path::new(bound), Path::new(of_user))?;
         }
+        // Root may, from Linux 6.9 on; for others a control group alone counts them.
+        let pages = (self.order.scratch_bytes / system::page_bytes()).max(1);
+        let _ = fs::write(SEGMENT_PAGES, pages.to_string());
+        let _ = fs::write(QUEUES.0, QUEUES.1);
         for name in OF_MACHINE {
             match find(&Path::new("/proc").join(name), ResolveFlags::NO_SYMLINKS) {
                 Ok(found) => attach(&copy(found.as_fd(), INERT)?, &found)?,

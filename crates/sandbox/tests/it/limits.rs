@@ -149,6 +149,24 @@ async fn memory_that_programs_share_by_names_is_bounded_and_nothing_is_made_besi
 }
 
 #[tokio::test]
+async fn memory_that_programs_share_by_numbers_is_bounded_where_root_may_say_so() {
+    // More than the limit at once, half of it, and that again.
+    let script = "cat /proc/sys/kernel/shmall; /usr/bin/python3 -c 'import ctypes\nlibc = ctypes.CDLL(None)\n\
+                  for megabytes in [80, 40, 40]: print(libc.shmget(0, ctypes.c_size_t(megabytes << 20), 0o1600) >= 0)'";
+    let place = Place::new();
+    let mut command = place.shell(script);
+    command.limits.memory_bytes_max = 64 << 20;
+    let ran = run(Way::Own, command).await;
+    let expected = match rustix::process::getuid().is_root() {
+        true => "16384\nFalse\nTrue\nFalse\n".to_owned(),
+        false => {
+            format!("{}True\nTrue\nTrue\n", fs::read_to_string("/proc/sys/kernel/shmall").unwrap())
+        }
+    };
+    assert_eq!(ran.stdout, expected, "{ran:?}");
+}
+
+#[tokio::test]
 async fn a_command_is_what_the_kernel_ends_first_and_it_cannot_change_that() {
     for way in WAYS {
         for profile in [Profile::ReadOnly, Profile::WorkspaceWrite] {

@@ -13,7 +13,7 @@ const UNEVALUATED_FACTOR: u64 = 4;
 /// Keywords whose values are looked at one after the other.
 const LISTS: &[&str] = &["enum", "const", "required", "dependentRequired", "dependencies"];
 /// Keywords that look at the whole of a value, however large it is.
-const EACH: &[&str] =
+pub(super) const EACH: &[&str] =
     &["enum", "const", "uniqueItems", "minLength", "maxLength", "format", "pattern"];
 
 /// What is known of one definition, or of the schema itself.
@@ -143,13 +143,13 @@ impl<'s> SchemaBody<'s> {
 }
 
 /// What keywords look at one after the other.
-fn listed(keywords: &Map<String, Value>) -> usize {
+pub(super) fn listed(keywords: &Map<String, Value>) -> usize {
     let lists = LISTS.iter().filter_map(|key| keywords.get(*key));
     keywords.len() + lists.map(values_in).sum::<usize>()
 }
 
 /// Counts a value and all that is in it.
-fn values_in(value: &Value) -> usize {
+pub(super) fn values_in(value: &Value) -> usize {
     1 + match value {
         Value::Array(items) => items.iter().map(values_in).sum(),
         Value::Object(fields) => fields.values().map(values_in).sum(),

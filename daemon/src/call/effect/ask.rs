@@ -167,9 +167,10 @@ impl Effects {
             return Err(self.unconfirmed(question, message).await);
         }
         let pending = self.put(question.clone()).await?;
+        // A person may decide as soon as the question is put, also where nobody reads the events.
+        self.lock().asking = Some((digest, pending.confirmation().id.clone()));
         let needed = Event::ConfirmationNeeded(Arc::clone(pending.confirmation()));
         self.scope.events.send(needed).await;
-        self.lock().asking = Some((digest, pending.confirmation().id.clone()));
         let stops = self.scope.daemon.draining.cancelled();
         let answer = tokio::select! {
             answer = self.scope.held_by_question(self.scope.parked(pending.outcome())) => answer,
