@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::{Map, Value};
 
 use self::body::SchemaBody;
-use self::spelling::check_spelling;
+pub(crate) use self::spelling::check_spelling;
 pub(crate) use self::walk::work;
 use crate::quoted;
 use crate::steps::collide;

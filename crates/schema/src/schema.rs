@@ -4,7 +4,7 @@
 use jsonschema::{PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value};
 
-use crate::cost::SchemaCost;
+use crate::cost::{SchemaCost, check_spelling};
 use crate::parameters::Parameters;
 use crate::violation::Violation;
 
@@ -51,6 +51,7 @@ impl CompiledSchema {
     ///
     /// Where the schema is not valid, or refers to something outside itself.
     pub fn new(tool: &str, schema: &Value) -> Result<Self, SchemaError> {
+        check_spelling(schema).map_err(|why| SchemaError::new(tool, why))?;
         jsonschema::options()
             .with_draft(jsonschema::Draft::Draft202012)
             .with_pattern_options(PatternOptions::regex().size_limit(PATTERN_BYTES_MAX))
@@ -136,7 +137,8 @@ mod tests {
     /// What cannot be read costs the most: nobody is held to it.
     #[test]
     fn a_pattern_that_cannot_be_read_is_no_schema() {
-        for pattern in [r"^[^\0]{1,4096}$", "(?=x)", "(", r"(a)\1"] {
+        let long = format!("({}){{0}}", r"\w".repeat(1000));
+        for pattern in [r"^[^\0]{1,4096}$", "(?=x)", "(", r"(a)\1", &long] {
             assert!(CompiledSchema::new("x", &json!({ "pattern": pattern })).is_err(), "{pattern}");
             let named = json!({ "patternProperties": { pattern: {} } });
             assert!(CompiledSchema::new("x", &named).is_err(), "{pattern}");

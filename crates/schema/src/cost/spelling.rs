@@ -9,7 +9,7 @@ use serde_json::Value;
 const READ_BYTES_MAX: usize = 1 << 18;
 
 /// Refuses a schema whose patterns would take long to read.
-pub(super) fn check_spelling(schema: &Value) -> Result<(), String> {
+pub(crate) fn check_spelling(schema: &Value) -> Result<(), String> {
     if read_bytes(schema) <= READ_BYTES_MAX {
         return Ok(());
     }
