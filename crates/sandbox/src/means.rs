@@ -208,6 +208,7 @@ impl Means {
             file_bytes_max: limits.file_bytes_max,
             memory_bytes_max: limits.memory_bytes_max,
             processes_max: limits.processes_max,
+            grace_ms: u64::try_from(limits.grace.as_millis()).unwrap_or(u64::MAX),
             input: ends.input(),
             has_terminal: command.has_terminal,
             is_init: self.launcher.is_some(),
