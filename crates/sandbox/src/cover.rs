@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::bound_sockets::is_socket;
 use crate::command::{Profile, SandboxedCommand};
+use crate::hindered::HinderingPaths;
 use crate::mount_index::MountIndex;
 use crate::mounts::PlannedMount;
 use crate::order::CoverOrder;
@@ -44,6 +45,8 @@ pub(crate) struct Covering {
     pub(crate) compared: Vec<PathBuf>,
     /// What has to stay as it is.
     pub(crate) covers: CoverOrder,
+    /// What programs write names of that cannot change it.
+    pub(crate) hindering: HinderingPaths,
     /// The repositories of which something is protected.
     pub(crate) repositories: Vec<PathBuf>,
 }
@@ -108,6 +111,9 @@ pub(crate) fn cover(
     if command.profile == Profile::WorkspaceWrite {
         cover.protect_last(&seen, command, mounts_max - masks.len());
     }
+    let hindering = cover.read_only.iter().map(PathBuf::as_path);
+    let hindering = hindering.chain(masks.iter().map(PlannedMount::at)).map(Path::to_owned);
+    let hindering = HinderingPaths::of(command, hindering, &cover.repositories);
     let pinned = cover.pinned.into_iter().map(PlannedMount::Writable);
     let read_only = cover.read_only.into_iter().map(PlannedMount::Readable);
     Ok(Covering {
@@ -116,6 +122,7 @@ pub(crate) fn cover(
         repositories: cover.repositories,
         compared: cover.compared,
         covers,
+        hindering,
     })
 }
 

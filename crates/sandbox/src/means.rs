@@ -187,7 +187,7 @@ impl Means {
         (sockets, loose): (PendingSockets, &LooseFiles),
         ends: &mut KeeperEnds,
     ) -> Result<Preparation, SandboxError> {
-        let network = self.network(command);
+        let (network, limits) = (self.network(command), command.limits);
         let mut environment = environment::select(&command.environment, network);
         let mut plan = plan::plan(command, &environment, sockets, (loose, self.mounts_max()))?;
         let hidden_sockets = plan.hidden_sockets();
@@ -198,7 +198,6 @@ impl Means {
         environment.add(plan.tracked.variables(&environment.variables, temporary));
         plan.compare_loose(command);
         let (snapshot, missing) = self.snapshot(command, &plan)?;
-        let limits = command.limits;
         let mut order = KeeperOrder {
             arguments: command.arguments.clone(),
             environment: flatten(&environment),
@@ -230,7 +229,7 @@ impl Means {
             environment_granted: environment.granted,
             sockets: command.files.sockets.clone(),
             compared_afterwards: plan.compared.clone(),
-            protected: plan.ranked,
+            hindering: self.launcher.as_ref().map(|_| plan.hindering).unwrap_or_default(),
             unmasked,
             tracked_masks: plan.tracked.noticed,
             left_alone: plan.tracked.left_alone,

@@ -14,6 +14,7 @@ use crate::command::{NetworkMode, Profile, SandboxedCommand};
 use crate::cover::{self, TooManyMounts};
 use crate::environment::SelectedEnvironment;
 use crate::error::SandboxError;
+use crate::hindered::HinderingPaths;
 use crate::listing::NameListing;
 use crate::mount_index::MountIndex;
 use crate::mounts::PlannedMount;
@@ -40,6 +41,8 @@ pub(crate) struct FilePlan {
     pub(crate) ranked: Vec<PathBuf>,
     /// What is covered by mounts that have to stay.
     pub(crate) covers: CoverOrder,
+    /// What of that keeps files from being changed.
+    pub(crate) hindering: HinderingPaths,
     /// The repositories of which something is protected.
     pub(crate) repositories: Vec<PathBuf>,
     /// The paths at which something hides what is there.
@@ -153,7 +156,7 @@ impl FilePlan {
         self.mounts.append(&mut covering.mounts);
         self.compared.append(&mut covering.compared);
         (self.ranked, self.covers) = (covering.ranked, covering.covers);
-        self.repositories = covering.repositories;
+        (self.repositories, self.hindering) = (covering.repositories, covering.hindering);
         Ok(())
     }
 

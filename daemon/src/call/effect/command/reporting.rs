@@ -232,7 +232,7 @@ pub(super) fn needs_input(asked: &str, report: &CommandReport) -> ToolError {
 
 #[cfg(test)]
 mod tests {
-    use moss_sandbox::Tier;
+    use moss_sandbox::{HinderingPaths, Tier};
 
     use super::*;
 
@@ -245,7 +245,7 @@ mod tests {
             environment_granted: Vec::new(),
             sockets: Vec::new(),
             compared_afterwards: Vec::new(),
-            protected: Vec::new(),
+            hindering: HinderingPaths::default(),
             unmasked: Vec::new(),
             tracked_masks: Vec::new(),
             left_alone: Vec::new(),
