@@ -82,7 +82,7 @@ const FILE_DOORS: &[(&str, &str)] = &[
     ("crates/sandbox/src/reached.rs", "reaches directories of commands without a link"),
     ("crates/sandbox/src/cover.rs", "finds out what links lead to, and opens no file"),
     ("crates/sandbox/src/bound_sockets.rs", "`/proc` alone says which sockets there are"),
-    ("crates/sandbox/src/keeper.rs", "opens `/dev/null`"),
+    ("crates/sandbox/src/keeper/streams.rs", "opens `/dev/null`"),
     ("crates/sandbox/src/keeper/memory.rs", "a process asks by `/proc` to be ended first"),
     ("crates/sandbox/src/keeper/temporary.rs", "`/proc` alone says which open files have no name"),
     ("crates/sandbox/src/keeper/tree.rs", "`/proc` alone says which processes there are"),

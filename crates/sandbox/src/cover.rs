@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 
 use crate::bound_sockets::is_socket;
 use crate::command::{Profile, SandboxedCommand};
+use crate::hindered::HinderingPaths;
 use crate::mount_index::MountIndex;
 use crate::mounts::PlannedMount;
 use crate::order::CoverOrder;
@@ -48,6 +49,8 @@ pub(crate) struct Covering {
     pub(crate) of_others: BTreeSet<PathBuf>,
     /// What decides about code in that, as far as the same mount covers it.
     pub(crate) inner: BTreeSet<PathBuf>,
+    /// What programs write names of that cannot change it.
+    pub(crate) hindering: HinderingPaths,
     /// The repositories of which something is protected.
     pub(crate) repositories: Vec<PathBuf>,
 }
@@ -114,6 +117,9 @@ pub(crate) fn cover(
     if command.profile == Profile::WorkspaceWrite {
         cover.protect_last(&seen, command, mounts_max - masks.len());
     }
+    let hindering = cover.read_only.iter().map(PathBuf::as_path);
+    let hindering = hindering.chain(masks.iter().map(PlannedMount::at)).map(Path::to_owned);
+    let hindering = HinderingPaths::of(command, hindering, &cover.repositories);
     let pinned = cover.pinned.into_iter().map(PlannedMount::Writable);
     let read_only = cover.read_only.into_iter().map(PlannedMount::Readable);
     Ok(Covering {
@@ -124,6 +130,7 @@ pub(crate) fn cover(
         repositories: cover.repositories,
         compared: cover.compared,
         covers,
+        hindering,
     })
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::command::{NetworkMode, Profile};
-use crate::hindered;
+use crate::hindered::{Hindered, HinderingPaths, is_of_git};
 use crate::tier::Tier;
 use crate::worker::ProcessExit;
 
@@ -37,8 +37,10 @@ const UNATTRIBUTED: &str = "changed while the command ran, by it or by others. g
                             they are: where nobody else worked there, a person looks at them";
 /// What it means that a command could not change what is protected.
 const INCOMPLETE: &str = "what the command did is incomplete, whatever its exit status, since commands may not write, \
-                          replace or remove what is protected: do not commit all changes (`commit -a`, `add -A`) before \
-                          `git status` shows only those that you mean";
+                          replace or remove what is protected, or hidden from them: do not commit all changes \
+                          (`commit -a`, `add -A`) before `git status` shows only those that you mean";
+/// What is said where it is not certain which file that was.
+const UNNAMED: &str = "Which file that was its output does not say for certain";
 /// What helps with such a file.
 const BY_RULE: &str = "A person does that, or adds a rule with its `paths`, `protected = true` and `decision = \"allow\"` \
                        to the policy";
@@ -175,8 +177,8 @@ pub struct SandboxFacts {
     pub sockets: Vec<PathBuf>,
     /// Protected paths that could only be compared afterwards.
     pub compared_afterwards: Vec<PathBuf>,
-    /// Protected paths, however they are kept from it: see [`SandboxFacts::why_incomplete`].
-    pub protected: Vec<PathBuf>,
+    /// What it could not change, where mounts keep that from it: see [`SandboxFacts::why_incomplete`].
+    pub hindering: HinderingPaths,
     /// Masked paths that it could read all the same.
     pub unmasked: Vec<PathBuf>,
     /// Masked files that git tracks, and takes for changed: see [`SandboxFacts::why_changed_for_git`].
@@ -223,16 +225,20 @@ impl SandboxFacts {
         Some(format!("git left files alone that commands may not read: {shown}{why}"))
     }
 
-    /// Why what a command did is incomplete, where it wrote that it could not change a protected file.
+    /// Why what a command did is incomplete, where it wrote that it could not change a protected or masked file.
     pub fn why_incomplete(&self, written: [&str; 2]) -> Option<String> {
-        let found = Vec::from_iter(hindered::named(&self.protected, written));
-        let shown = shown(&found)?;
+        let Hindered { named, is_unsure } = self.hindering.named(written);
+        let shown = shown(&Vec::from_iter(&named)).map(|shown| format!(": {shown}"));
+        if shown.is_none() && !is_unsure {
+            return None;
+        }
         let (of_git, others): (Vec<_>, Vec<_>) =
-            found.into_iter().partition(|path| hindered::is_of_git(path));
-        let by_rule = (!others.is_empty()).then_some(BY_RULE);
-        let by_person = (!of_git.is_empty()).then_some(BY_PERSON);
-        let ways: Vec<_> = by_rule.into_iter().chain(by_person).collect();
-        Some(format!("{INCOMPLETE}: {shown}. {}", ways.join(". ")))
+            named.into_iter().partition(|path| is_of_git(path));
+        let unnamed = is_unsure.then_some(UNNAMED);
+        let by_rule = (is_unsure || !others.is_empty()).then_some(BY_RULE);
+        let by_person = (is_unsure || !of_git.is_empty()).then_some(BY_PERSON);
+        let ways: Vec<_> = unnamed.into_iter().chain(by_rule).chain(by_person).collect();
+        Some(format!("{INCOMPLETE}{}. {}", shown.unwrap_or_default(), ways.join(". ")))
     }
 
     /// What people and models are to know of it with every result.

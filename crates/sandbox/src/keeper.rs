@@ -8,6 +8,7 @@
 //!
 //! It has one thread and keeps no memory of moss's: it was started anew, or forked from what was.
 
+mod asking;
 mod covers;
 mod exits;
 mod filter;
@@ -16,10 +17,10 @@ mod memory;
 mod restrict;
 mod socket;
 mod standstill;
+mod streams;
 mod temporary;
 mod tree;
 
-use std::fs::File;
 use std::io::{self, Read as _, Write as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -29,12 +30,15 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions};
 
+use self::asking::AskingEnd;
 use self::covers::CoverWatch;
 use self::group::KeptGroup;
 use self::restrict::Restrictions;
 pub(crate) use self::restrict::{NEWEST, drop_rights, opened_for_rule};
 pub(crate) use self::socket::{control, read_message, send};
 use self::standstill::Standstill;
+pub(crate) use self::streams::release_output;
+use self::streams::release_streams;
 use self::temporary::TemporaryFiles;
 use self::tree::ProcessTree;
 use crate::ending::{CommandLimit, CoverChange, Disturbance, LEFT_RUNNING_MAX};
@@ -69,6 +73,7 @@ struct CommandKeeper {
     disturbance: Option<Disturbance>,
     counted: Instant,
     standstill: Standstill,
+    asking: AskingEnd,
 }
 
 /// Whether the keeper has any child.
@@ -189,20 +194,6 @@ fn start(order: &KeeperOrder) -> Result<(Pid, Option<KeptGroup>), KeeperReport> 
     Ok((Pid::from_child(&child), group))
 }
 
-/// Gives up the streams that are the command's alone from now on.
-fn release_streams() -> io::Result<()> {
-    system::replace_streams(null()?.as_fd(), 0)
-}
-
-/// Gives up what the command writes, and keeps the socket.
-pub(crate) fn release_output() -> io::Result<()> {
-    system::replace_streams(null()?.as_fd(), 1)
-}
-
-fn null() -> io::Result<File> {
-    File::options().read(true).write(true).open("/dev/null")
-}
-
 /// Works out what is the same for all commands, before there is one.
 pub(crate) fn prepare() {
     filter::prepare();
@@ -231,6 +222,7 @@ impl CommandKeeper {
             disturbance: None,
             counted: Instant::now(),
             standstill: Standstill::default(),
+            asking: AskingEnd::of(order),
         }
     }
 
@@ -288,7 +280,7 @@ impl CommandKeeper {
         match self.control.read(&mut word) {
             Ok(1) if word[0] == TERMINATE => self.tree.signal(Signal::TERM)?,
             Ok(1) if word[0] == TERMINATE_AT_TERMINAL => {
-                self.limit = self.limit.or(self.tree.terminate_at_terminal()?);
+                self.limit = self.limit.or(self.asking.begin(self.tree)?);
             }
             Ok(1) if word[0] == KILL => self.kill()?,
             Ok(1) => {}
@@ -324,7 +316,7 @@ impl CommandKeeper {
         let reached = self.group.as_ref().and_then(KeptGroup::reached).or(counted);
         let reached = reached.or_else(|| self.temporary.as_mut()?.limit_reached(self.tree));
         let reached = reached.or(self.standstill.limit_reached(self.tree, self.leader)?);
-        if reached.is_some() {
+        if reached.is_some() || self.asking.is_over() {
             self.limit = self.limit.or(reached);
             self.kill()?;
         }

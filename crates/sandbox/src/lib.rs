@@ -105,6 +105,7 @@ pub use crate::environment::environment_names;
 pub use crate::error::SandboxError;
 #[cfg(target_os = "linux")]
 pub use crate::groups::group_hindrance;
+pub use crate::hindered::HinderingPaths;
 pub use crate::input::CommandInput;
 #[cfg(target_os = "linux")]
 pub use crate::launcher::keeper;

@@ -187,7 +187,7 @@ impl Means {
         (sockets, loose): (PendingSockets, &LooseFiles),
         ends: &mut KeeperEnds,
     ) -> Result<Preparation, SandboxError> {
-        let network = self.network(command);
+        let (network, limits) = (self.network(command), command.limits);
         let mut environment = environment::select(&command.environment, network);
         let mut plan = plan::plan(command, &environment, sockets, (loose, self.mounts_max()))?;
         let hidden_sockets = plan.hidden_sockets();
@@ -198,7 +198,6 @@ impl Means {
         environment.add(temporary, plan.tracked.git_settings());
         plan.compare_loose(command);
         let (snapshot, missing) = self.snapshot(command, &plan)?;
-        let limits = command.limits;
         let mut order = KeeperOrder {
             arguments: command.arguments.clone(),
             environment: flatten(&environment),
@@ -208,6 +207,7 @@ impl Means {
             file_bytes_max: limits.file_bytes_max,
             memory_bytes_max: limits.memory_bytes_max,
             processes_max: limits.processes_max,
+            grace_ms: u64::try_from(limits.grace.as_millis()).unwrap_or(u64::MAX),
             input: ends.input(),
             has_terminal: command.has_terminal,
             is_init: self.launcher.is_some(),
@@ -229,7 +229,7 @@ impl Means {
             environment_granted: environment.granted,
             sockets: command.files.sockets.clone(),
             compared_afterwards: plan.compared.clone(),
-            protected: plan.ranked,
+            hindering: self.launcher.as_ref().map(|_| plan.hindering).unwrap_or_default(),
             unmasked,
             tracked_masks: plan.tracked.noticed,
             left_alone: plan.tracked.left_alone,

@@ -13,7 +13,7 @@ use crate::worker::ProcessExit;
 
 /// What moss writes to a keeper after its order: SIGTERM for all.
 pub(crate) const TERMINATE: u8 = b'T';
-/// The same where one of its processes has a terminal, and so may wait for what is typed there.
+/// The same where one of its processes has a terminal, and so may wait for what is typed there, with SIGKILL after a grace.
 pub(crate) const TERMINATE_AT_TERMINAL: u8 = b'I';
 /// What moss writes to a keeper after its order: SIGKILL for all.
 pub(crate) const KILL: u8 = b'K';
@@ -30,6 +30,8 @@ pub(crate) struct KeeperOrder {
     pub(crate) file_bytes_max: u64,
     pub(crate) memory_bytes_max: u64,
     pub(crate) processes_max: u64,
+    /// How long it has to end by itself once it is to end at its terminal, in milliseconds.
+    pub(crate) grace_ms: u64,
     /// The descriptor that is the command's standard input, which the keeper inherited; none where
     /// that is empty.
     pub(crate) input: Option<u32>,
@@ -152,6 +154,7 @@ impl KeeperOrder {
             self.file_bytes_max,
             self.memory_bytes_max,
             self.processes_max,
+            self.grace_ms,
             encode_descriptor(self.input),
             self.has_terminal.into(),
             self.is_init.into(),
@@ -188,6 +191,7 @@ impl KeeperOrder {
             file_bytes_max: message.number()?,
             memory_bytes_max: message.number()?,
             processes_max: message.number()?,
+            grace_ms: message.number()?,
             input: decode_descriptor(message.number()?)?,
             has_terminal: message.number()? == 1,
             is_init: message.number()? == 1,
@@ -346,6 +350,7 @@ mod tests {
             file_bytes_max: 3,
             memory_bytes_max: 4,
             processes_max: 5,
+            grace_ms: 6,
             input: None,
             has_terminal: true,
             is_init: true,

@@ -14,6 +14,7 @@ use crate::command::{NetworkMode, Profile, SandboxedCommand};
 use crate::cover::{self, TooManyMounts};
 use crate::environment::SelectedEnvironment;
 use crate::error::SandboxError;
+use crate::hindered::HinderingPaths;
 use crate::listing::NameListing;
 use crate::mount_index::MountIndex;
 use crate::mounts::PlannedMount;
@@ -43,6 +44,8 @@ pub(crate) struct FilePlan {
     /// What git rewrites of other worktrees, and what decides about code in that.
     pub(crate) of_others: BTreeSet<PathBuf>,
     inner: BTreeSet<PathBuf>,
+    /// What of that keeps files from being changed.
+    pub(crate) hindering: HinderingPaths,
     /// The repositories of which something is protected.
     pub(crate) repositories: Vec<PathBuf>,
     /// The paths at which something hides what is there.
@@ -157,7 +160,7 @@ impl FilePlan {
         self.compared.append(&mut covering.compared);
         (self.ranked, self.covers) = (covering.ranked, covering.covers);
         (self.of_others, self.inner) = (covering.of_others, covering.inner);
-        self.repositories = covering.repositories;
+        (self.repositories, self.hindering) = (covering.repositories, covering.hindering);
         Ok(())
     }
 

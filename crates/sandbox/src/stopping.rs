@@ -46,8 +46,8 @@ impl Stopper {
         self.raise(StopLevel::Terminate);
     }
 
-    /// Asks all processes to end where one of them has a terminal; else nothing can wait for a reply, as its standard input
-    /// is empty, and the command goes on. The end is [`CommandLimit::Input`](crate::CommandLimit::Input) then. Not for
+    /// Asks all processes to end where one of them has a terminal, and kills them after the grace of its limits; else nothing
+    /// can wait for a reply, as its standard input is empty, and the command goes on. The end is [`CommandLimit::Input`](crate::CommandLimit::Input) then. Not for
     /// a command that was given a terminal, or an input.
     pub fn terminate_at_terminal(&self) {
         self.0.send_modify(|wanted| wanted.at_terminal += 1);

@@ -2,7 +2,9 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use moss_sdk::file::{Entry, EntryKind};
+use moss_sdk::file::EntryKind;
+
+use crate::handle::Stat;
 
 /// How a file looks from outside. A program can give it its old time, and not the time of that.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -20,10 +22,14 @@ pub struct FileLook {
 // === impl FileLook ===
 
 impl FileLook {
-    /// How an entry of a listing looks.
-    pub fn of(entry: &Entry) -> Self {
-        let Entry { kind, size_bytes, modified, changed, .. } = *entry;
-        Self { is_file: kind == EntryKind::File, size_bytes, modified, changed }
+    pub(crate) fn of(stat: &Stat) -> Self {
+        let is_file = stat.kind == EntryKind::File;
+        Self {
+            is_file,
+            size_bytes: is_file.then_some(stat.size_bytes),
+            modified: Some(stat.modified),
+            changed: Some(stat.changed_time()),
+        }
     }
 
     /// The size of a file whose content can be read.

@@ -11,6 +11,7 @@ use moss_sdk::ContentHash;
 use moss_sdk::file::EntryKind;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::{Errno, Result};
+use rustix::path::Arg;
 
 /// How a directory is held: without the right to read it where the system has that.
 #[cfg(target_os = "linux")]
@@ -89,7 +90,7 @@ pub(crate) fn stat(fd: impl AsFd) -> Result<Stat> {
 }
 
 /// Looks at a name without following it.
-pub(crate) fn stat_at(directory: impl AsFd, name: &str) -> Result<Stat> {
+pub(crate) fn stat_at(directory: impl AsFd, name: impl Arg) -> Result<Stat> {
     Ok(Stat::new(&rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?))
 }
 
@@ -116,7 +117,7 @@ pub(crate) fn find_at(directory: impl AsFd, name: &str) -> Result<Option<Stat>> 
     }
 }
 
-pub(crate) fn open_at(directory: impl AsFd, name: &str, flags: OFlags) -> Result<OwnedFd> {
+pub(crate) fn open_at(directory: impl AsFd, name: impl Arg, flags: OFlags) -> Result<OwnedFd> {
     rustix::fs::openat(directory, name, flags | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
 }
 

@@ -40,6 +40,7 @@ mod lines;
 mod listing;
 mod live;
 mod look;
+mod moment;
 mod mount;
 pub mod named;
 mod names;
@@ -84,6 +85,7 @@ pub use crate::live::{
     TextKnowledge,
 };
 pub use crate::look::{DirectoryNames, LastLink, PathInfo};
+pub use crate::moment::{IsModified, WorkspaceMoment};
 pub use crate::names_on_way::names_on_way;
 pub use crate::options::{FileLimits, Resolver, WorkspaceOptions};
 pub use crate::origin::Origin;

@@ -6,7 +6,7 @@ use moss_sdk::file::{Entry, EntryKind, ListOptions, Listing, Skipped};
 use crate::error::Error;
 use crate::handle::Stat;
 use crate::root::Workspace;
-use crate::tree::{Extent, WalkControl};
+use crate::tree::{Extent, TreeStep, WalkControl};
 
 // === impl Workspace ===
 
@@ -31,7 +31,8 @@ impl Workspace {
         let mut entries = Vec::new();
         let mut denied = 0;
         let left_out =
-            self.walk(directory, Extent { recursive, entries_max, cancelled }, |found| {
+            self.walk(directory, Extent { recursive, entries_max, cancelled }, |step| {
+                let TreeStep::Entry(found) = step else { return WalkControl::Past };
                 if !keep(found.real) || (found.shown != found.real && !keep(found.shown)) {
                     denied += 1;
                     return WalkControl::Past;

@@ -10,6 +10,7 @@ use rustix::fs::Dir;
 use rustix::io::Errno;
 
 use crate::error::Error;
+use crate::file_look::FileLook;
 use crate::handle::{self, Identity, Stat};
 use crate::names::kind_of;
 use crate::root::Workspace;
@@ -38,6 +39,8 @@ pub struct PathInfo {
     pub names: u64,
     /// When its content changed last.
     pub modified: SystemTime,
+    /// How it looks from outside.
+    pub look: FileLook,
 }
 
 /// The names in one directory.
@@ -152,6 +155,7 @@ impl PathInfo {
             size_bytes: stat.size_bytes,
             names: stat.names,
             modified: stat.modified,
+            look: FileLook::of(stat),
         }
     }
 }

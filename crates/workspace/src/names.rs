@@ -19,8 +19,8 @@ const BUFFER_BYTES: usize = 32 << 10;
 pub(crate) struct ScannedNames {
     /// In bytewise order; of some nothing is known but the name.
     pub(crate) names: Vec<(String, Option<EntryKind>)>,
-    /// How many are no UTF-8 text.
-    pub(crate) unnameable: u64,
+    /// Those that are no UTF-8 text.
+    pub(crate) odd: Vec<Vec<u8>>,
     /// Whether there are more than are read.
     pub(crate) truncated: bool,
     pub(crate) ignore_names: IgnoreNames,
@@ -50,7 +50,7 @@ impl Workspace {
             match std::str::from_utf8(name) {
                 Ok("." | "..") => {}
                 Ok(name) if own.contains(&name) => {}
-                _ if found.names.len() == names_max => {
+                _ if found.names.len() + found.odd.len() == names_max => {
                     found.truncated = true;
                     // The rest may hold any.
                     found.ignore_names = IgnoreNames::ALL;
@@ -60,7 +60,7 @@ impl Workspace {
                     found.ignore_names.note(name);
                     found.names.push((name.to_owned(), kind));
                 }
-                Err(_) => found.unnameable += 1,
+                Err(_) => found.odd.push(name.to_owned()),
             }
             true
         })?;
@@ -71,7 +71,7 @@ impl Workspace {
 
 /// Comes to the names in a directory until it is asked to end.
 #[cfg(target_os = "linux")]
-fn each_name(
+pub(crate) fn each_name(
     fd: &OwnedFd,
     mut take: impl FnMut(&[u8], Option<EntryKind>) -> bool,
 ) -> Result<(), Errno> {
@@ -88,7 +88,7 @@ fn each_name(
 
 /// Comes to the names in a directory until it is asked to end.
 #[cfg(not(target_os = "linux"))]
-fn each_name(
+pub(crate) fn each_name(
     fd: &OwnedFd,
     mut take: impl FnMut(&[u8], Option<EntryKind>) -> bool,
 ) -> Result<(), Errno> {

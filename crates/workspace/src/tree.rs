@@ -38,6 +38,15 @@ pub(crate) struct WalkEntry<'a> {
     pub(crate) stat: &'a Stat,
 }
 
+/// What a walk comes to.
+pub(crate) enum TreeStep<'a> {
+    Entry(WalkEntry<'a>),
+    /// What an ignore file names, by its real path, and whether it is a directory.
+    Ignored(&'a RelPath, bool),
+    /// A name in a directory with this real path that no path can have.
+    Odd(&'a OwnedFd, &'a RelPath, &'a [u8]),
+}
+
 /// What to do after an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WalkControl {
@@ -59,6 +68,9 @@ pub(crate) struct LeftOut {
     /// Whether a bound on entries ended the walk early or left out names.
     pub(crate) truncated: bool,
 }
+
+/// Who is shown what a walk comes to.
+type Visit<'a> = &'a mut dyn FnMut(TreeStep<'_>) -> WalkControl;
 
 struct TreeWalk<'a> {
     workspace: &'a Workspace,
@@ -84,12 +96,13 @@ struct Level {
 impl Workspace {
     /// Comes to every entry beneath a directory in path order, except for `.git`, what ignore files
     /// name, and moss's own directories, which are not counted either. An ignored directory is
-    /// walked when it is asked for by name.
+    /// walked when it is asked for by name. What is left out for its name or by an ignore file is shown
+    /// as that.
     pub(crate) fn walk(
         &self,
         directory: &RelPath,
         extent: Extent<'_>,
-        mut visit: impl FnMut(WalkEntry<'_>) -> WalkControl,
+        mut visit: impl FnMut(TreeStep<'_>) -> WalkControl,
     ) -> Result<LeftOut, Error> {
         let (place, fd) = self.open_directory(directory)?;
         self.check_not_own(directory, &place.path)?;
@@ -101,7 +114,7 @@ impl Workspace {
             open: Vec::new(),
         };
         let above = self.rules_above(&place)?;
-        walk.enter(fd, directory.clone(), place.path, &above)
+        walk.enter((fd, directory.clone(), place.path), &above, &mut visit)
             .map_err(|errno| Error::io(directory, "list", errno))?;
         walk.run(&mut visit)?;
         Ok(walk.left_out)
@@ -111,7 +124,7 @@ impl Workspace {
 // === impl TreeWalk ===
 
 impl TreeWalk<'_> {
-    fn run(&mut self, visit: &mut dyn FnMut(WalkEntry<'_>) -> WalkControl) -> Result<(), Error> {
+    fn run(&mut self, visit: Visit<'_>) -> Result<(), Error> {
         while let Some(level) = self.open.last_mut() {
             let Some(name) = level.names.pop() else {
                 self.open.pop();
@@ -132,13 +145,12 @@ impl TreeWalk<'_> {
         Ok(())
     }
 
-    fn visit(
-        &mut self,
-        name: &str,
-        visit: &mut dyn FnMut(WalkEntry<'_>) -> WalkControl,
-    ) -> WalkControl {
+    fn visit(&mut self, name: &str, visit: Visit<'_>) -> WalkControl {
         let level = self.open.last().expect("the caller holds a level");
-        let Ok(real) = level.real.join(name) else { return self.unreadable() };
+        let Ok(real) = level.real.join(name) else {
+            visit(TreeStep::Odd(&level.directory, &level.real, name.as_bytes()));
+            return self.unreadable();
+        };
         let shown =
             if level.shown == level.real { Ok(real.clone()) } else { level.shown.join(name) };
         let Ok(shown) = shown else { return self.unreadable() };
@@ -151,11 +163,15 @@ impl TreeWalk<'_> {
         let is_directory = stat.kind == EntryKind::Directory;
         if name == GIT || level.rules.is_ignored(&real, is_directory) {
             self.left_out.ignored += 1;
+            if name != GIT {
+                visit(TreeStep::Ignored(&real, is_directory));
+            }
             return WalkControl::Past;
         }
-        let step = visit(WalkEntry { shown: &shown, real: &real, stat: &stat });
+        let entry = WalkEntry { shown: &shown, real: &real, stat: &stat };
+        let step = visit(TreeStep::Entry(entry));
         let enters = step == WalkControl::On && is_directory && self.extent.recursive;
-        if enters && self.descend(name, &stat, shown, real).is_err() {
+        if enters && self.descend(name, &stat, (shown, real), visit).is_err() {
             return self.unreadable();
         }
         step
@@ -170,8 +186,8 @@ impl TreeWalk<'_> {
         &mut self,
         name: &str,
         stat: &Stat,
-        shown: RelPath,
-        real: RelPath,
+        (shown, real): (RelPath, RelPath),
+        visit: Visit<'_>,
     ) -> Result<(), Errno> {
         let level = self.open.last().expect("the caller holds a level");
         let flags = OFlags::RDONLY | OFlags::DIRECTORY;
@@ -181,18 +197,20 @@ impl TreeWalk<'_> {
             return Err(Errno::XDEV);
         }
         let above = Arc::clone(&level.rules);
-        self.enter(fd, shown, real, &above)
+        self.enter((fd, shown, real), &above, visit)
     }
 
     fn enter(
         &mut self,
-        directory: OwnedFd,
-        shown: RelPath,
-        real: RelPath,
+        (directory, shown, real): (OwnedFd, RelPath, RelPath),
         above: &Arc<IgnoreRules>,
+        visit: Visit<'_>,
     ) -> Result<(), Errno> {
         let found = self.workspace.found_names(&directory, &real)?;
-        self.left_out.unreadable += found.unnameable;
+        self.left_out.unreadable += found.odd.len() as u64;
+        for name in &found.odd {
+            visit(TreeStep::Odd(&directory, &real, name));
+        }
         self.left_out.truncated |= found.truncated;
         let rules = self.workspace.rules_of(&directory, &real, found.ignore_names, above);
         let names = found.names.into_iter().rev().map(|(name, _)| name).collect();

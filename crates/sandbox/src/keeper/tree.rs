@@ -6,7 +6,7 @@ use std::io;
 
 use rustix::process::{Pid, Signal};
 
-use crate::ending::{CommandLimit, LEFT_COMMAND_BYTES_MAX, LeftProcess};
+use crate::ending::{LEFT_COMMAND_BYTES_MAX, LeftProcess};
 use crate::system;
 
 /// Which processes are a command's.
@@ -66,18 +66,14 @@ impl ProcessTree {
         })
     }
 
-    /// Sends SIGTERM to all where one of them has a terminal. Those that moss starts have none but what it gives them:
-    /// otherwise it is one that the command made.
-    pub(super) fn terminate_at_terminal(self) -> io::Result<Option<CommandLimit>> {
+    /// Whether one of them has a terminal. Those that moss starts have none but what it gives them: otherwise it is one
+    /// that the command made.
+    pub(super) fn has_terminal(self) -> io::Result<bool> {
         let is_at_terminal = |process: TreeProcess| {
             let fields = fields(&format!("/proc/{}/stat", process.pid)).unwrap_or_default();
             fields.get(TERMINAL).is_some_and(|number| number != "0")
         };
-        if !self.processes()?.into_iter().any(is_at_terminal) {
-            return Ok(None);
-        }
-        self.signal(Signal::TERM)?;
-        Ok(Some(CommandLimit::Input))
+        Ok(self.processes()?.into_iter().any(is_at_terminal))
     }
 
     /// Whether a process has been stopped by a signal, and with it all others: none is there to continue them.

@@ -3,12 +3,15 @@
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use moss_sandbox::{CommandLimit, EndCause, ProcessExit, SandboxError, SandboxedCommand, Tier};
+use moss_sandbox::{
+    CommandLimit, EndCause, ProcessExit, SandboxError, SandboxedCommand, Stopper, Tier,
+};
 
 use tokio::sync::mpsc;
 
 use crate::harness::{
-    KEEPER, Place, WAYS, Way, alive, dead, eventually, marker, run, sandbox, start, try_run,
+    KEEPER, PATIENCE, Place, WAYS, Way, alive, dead, eventually, marker, run, sandbox, start,
+    try_run,
 };
 
 /// Ways in which a process leaves its parent, its group, its session and its streams.
@@ -194,6 +197,39 @@ async fn a_timeout_ends_all_of_it_and_more_firmly_where_it_does_not_listen() {
             assert_eq!(ran.stdout, "begun\n", "{way}");
             dead(&marker).await;
         }
+    }
+}
+
+#[tokio::test]
+async fn a_command_at_a_terminal_of_its_own_that_does_not_listen_is_killed_however_it_is_ended() {
+    let stops: [(&str, fn(&Stopper)); 3] = [
+        ("it asks", Stopper::terminate_at_terminal),
+        ("it is stopped", Stopper::terminate),
+        ("its call is cancelled", Stopper::kill),
+    ];
+    for (way, (why, stop)) in WAYS.iter().flat_map(|&way| stops.map(|stop| (way, stop))) {
+        let (place, marker) = (Place::new(), marker());
+        let waits = format!("touch begun; while :; do sleep {marker}; done");
+        let makes = "python3 -c 'import pty, sys\npty.spawn([\"sh\", \"-c\", sys.argv[1]])'";
+        // On the tier without mounts a command makes no terminal: it has one that moss gives it.
+        let is_given = way == Way::Landlock;
+        let waits = if is_given { waits } else { format!("{makes} '{waits}'; sleep {marker}") };
+        let mut command = place.shell(&format!("trap '' TERM HUP; {waits}"));
+        command.has_terminal = is_given;
+        command.limits.timeout = None;
+        command.limits.grace = Duration::from_millis(100);
+        let running = start(way, command).await;
+        let begun = place.root.join("begun");
+        eventually("it is at its terminal", || begun.exists()).await;
+        stop(&running.stopper());
+        let ended = tokio::time::timeout(PATIENCE, running.wait()).await;
+        let end = ended.unwrap_or_else(|_| panic!("{way}, {why}: it runs on")).unwrap();
+        let cause = match why {
+            "it asks" => EndCause::Limit(CommandLimit::Input),
+            _ => EndCause::Stopped,
+        };
+        assert_eq!((end.cause, end.exit), (cause, ProcessExit::Killed(9)), "{way}, {why}");
+        dead(&marker).await;
     }
 }
 

@@ -484,6 +484,7 @@ async fn hooks_and_settings_cannot_be_changed() {
 
 #[tokio::test]
 async fn what_git_leaves_undone_for_the_sake_of_a_protected_file_is_said() {
+    const KEY: &str = "node_modules/a/test/key.pem";
     let (by_rule, by_person) = ("adds a rule", "only a person");
     for (way, (text, path, help)) in FULL.iter().flat_map(|&way| {
         [
@@ -493,6 +494,9 @@ async fn what_git_leaves_undone_for_the_sake_of_a_protected_file_is_said() {
             ("git remote add origin . 2>&1", ".git/config", by_person),
             ("rm -rf cl", "cl/.git/config", by_person),
             ("git worktree remove --force tree", "tree/.git", by_person),
+            ("cd cl && git config a.b c", "cl/.git/config", by_person),
+            ("rm -rf node_modules", KEY, by_rule),
+            ("cd node_modules; python3 -c 'import shutil; shutil.rmtree(\"a\")'", KEY, by_rule),
         ]
         .map(|case| (way, case))
     }) {
@@ -509,12 +513,15 @@ async fn what_git_leaves_undone_for_the_sake_of_a_protected_file_is_said() {
         git(&place.root, &["clone", "-q", ".", "cl"]);
         let mut command = place.shell(text);
         command.files.protected = vec![file];
+        command.files.masked = vec![place.write(KEY, "secret\n")];
         command.files.repositories = vec![place.root.join("cl/.git"), place.root.join("tree/.git")];
+        command.runs_git = true;
         let ran = run(way, command).await;
         let said = ran.end.facts.why_incomplete([&ran.stdout, &ran.stderr]);
         let said = said.unwrap_or_else(|| panic!("{way}, {text}: {}{}", ran.stdout, ran.stderr));
         let path = place.root.join(path);
-        assert!(said.contains(path.to_str().unwrap()) && said.contains(help), "{text}: {said}");
+        let named = format!(": {}", path.display());
+        assert!(said.contains(&named) && said.contains(help), "{way}, {text}: {said}");
         let written = ["fine", "error: file: Device or resource busy"];
         assert_eq!(ran.end.facts.why_incomplete(written), None, "{way}, {text}");
     }

@@ -107,7 +107,7 @@ impl NamesRead {
         let found = workspace.found_names(directory, path)?;
         Ok(Self {
             names: found.names.into_iter().map(|(name, _)| name).collect(),
-            unnamed: found.unnameable,
+            unnamed: found.odd.len() as u64,
             is_cut: found.truncated,
             is_all: true,
         })

@@ -117,7 +117,7 @@ impl Workspace {
             identity,
             names,
             entries,
-            unnameable: found.unnameable,
+            unnameable: found.odd.len() as u64,
             truncated: found.truncated,
             beneath: 0,
         };

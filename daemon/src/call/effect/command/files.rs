@@ -7,10 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use moss_sandbox::{FileView, add_other_names, find_protected};
-use moss_sdk::command::{AlteredFile, FileFate};
-use moss_sdk::file::{EntryKind, ListOptions};
+use moss_sdk::command::AlteredFile;
 use moss_sdk::{RelPath, ToolError};
-use moss_workspace::{FileLook, LastLink, Workspace};
+use moss_workspace::{FileLook, Workspace, WorkspaceMoment};
 
 use super::contents::{KnownContents, ReadContent};
 use super::git_reads::hook_directories;
@@ -19,6 +18,7 @@ use super::kinds::FileKinds;
 
 use super::made::{ENTRIES_MAX, is_in_package};
 use crate::call::effect::Effects;
+use crate::call::effect::by_rules::decidable;
 use crate::setup::Setup;
 
 /// Most entries that are compared before and after a command.
@@ -38,14 +38,19 @@ pub(super) struct ChangedFiles {
     pub(super) hidden_count: usize,
     /// How many are as they were, and are no longer listed: an ignore file names them now.
     pub(super) ignored_count: usize,
+    /// How many files and directories an ignore file named before the command, and none does now.
+    pub(super) unignored_count: usize,
+    /// Those whose names no path of moss's can have.
+    pub(super) odd: Vec<PathBuf>,
 }
+
+/// What ignore files left out before a command.
+pub(super) type IgnoredBefore = Arc<BTreeMap<RelPath, bool>>;
 
 /// The files of a workspace at one moment, those that ignore files name left out.
 #[derive(Debug, Default)]
 pub(super) struct FileMoment {
-    files: BTreeMap<RelPath, FileLook>,
-    /// Whether there are more than are compared.
-    is_cut: bool,
+    seen: WorkspaceMoment,
     /// What some of them hold.
     contents: Arc<KnownContents>,
 }
@@ -113,27 +118,25 @@ impl Effects {
 
     /// Remembers the files as they are now, and what those hold that changed last.
     pub(super) async fn moment_before(&self) -> Result<FileMoment, ToolError> {
-        let moment = self.file_moment().await?;
+        let moment = self.file_moment(Arc::default()).await?;
         let workspace = Arc::clone(&self.scope.workspace);
         let learn = move || {
-            let contents = workspace.contents.learn(&workspace.files, &moment.files);
+            let contents = workspace.contents.learn(&workspace.files, &moment.seen.files);
             FileMoment { contents, ..moment }
         };
         Ok(self.scope.blocking(learn).await?)
     }
 
-    /// Remembers the files as they are now.
-    pub(super) async fn file_moment(&self) -> Result<FileMoment, ToolError> {
+    /// Remembers the files as they are now, less those that ignore files named before.
+    pub(super) async fn file_moment(
+        &self,
+        ignored: IgnoredBefore,
+    ) -> Result<FileMoment, ToolError> {
         let (workspace, cancel) = (Arc::clone(&self.scope.workspace), self.scope.cancel.clone());
-        let look = move || {
-            let options = ListOptions { recursive: true, entries_max: COMPARED_MAX };
-            let cancelled = || cancel.is_cancelled();
-            workspace.files.list(&RelPath::root(), options, &|_| true, &cancelled)
-        };
-        let listing = self.scope.blocking(look).await??;
-        let files = listing.entries.into_iter().filter(|entry| entry.kind != EntryKind::Directory);
-        let moment = FileMoment::of(files.map(|entry| (entry.path.clone(), FileLook::of(&entry))));
-        Ok(FileMoment { is_cut: listing.truncated, ..moment })
+        let look =
+            move || workspace.files.moment(COMPARED_MAX, &ignored, &|| cancel.is_cancelled());
+        let seen = self.scope.blocking(look).await??;
+        Ok(FileMoment { seen, ..FileMoment::default() })
     }
 
     /// Finds the files that are others than they were before; none where there are too many to compare. Names that the
@@ -147,16 +150,9 @@ impl Effects {
         let compare = move || {
             let workspace = &effects.scope.workspace;
             let (policy, tool) = (workspace.policy.load_full(), effects.tool());
-            let read = |path: &RelPath| ReadContent::read(&workspace.files, path);
-            let mut all = after.changed_since(&before, &read)?;
-            let count = all.len();
-            all.retain_mut(|(path, what)| {
-                *what != FileFate::Deleted
-                    || before.is_changed_unlisted(&workspace.files, path, what)
-            });
-            let ignored_count = count - all.len();
-            let changed = ChangedFiles::of(all, |path| effects.may_list((&policy, &tool), path));
-            Some(ChangedFiles { ignored_count, ..changed })
+            ChangedFiles::between(&workspace.files, (&before, &after), |path| {
+                effects.may_list((&policy, &tool), path)
+            })
         };
         Ok(self.scope.blocking(compare).await?)
     }
@@ -165,20 +161,35 @@ impl Effects {
 // === impl ChangedFiles ===
 
 impl ChangedFiles {
-    fn of(all: Vec<(RelPath, FileFate)>, may_list: impl Fn(&RelPath) -> bool) -> Self {
-        let count = all.len();
+    /// Finds those of two moments; none where there are too many to compare.
+    fn between(
+        files: &Workspace,
+        (before, after): (&FileMoment, &FileMoment),
+        may_list: impl Fn(&RelPath) -> bool,
+    ) -> Option<Self> {
+        let is_modified = |path: &RelPath, looks: (&FileLook, &FileLook)| {
+            before.contents.is_modified(path, looks, || ReadContent::read(files, path))
+        };
+        let (all, ignored_count) = after.seen.changed_since(&before.seen, files, &is_modified)?;
+        let odd = after.seen.odd_changed_since(&before.seen).map(Path::to_owned);
+        let mut odd: Vec<_> = odd.collect();
+        let count = all.len() + odd.len();
+        odd.retain(|path| decidable(path).is_some_and(|path| may_list(&path)));
         let shown = all.into_iter().filter(|(path, _)| may_list(path));
         let listed: Vec<_> =
             shown.map(|(path, what)| AlteredFile { path: path.to_string(), what }).collect();
-        Self { hidden_count: count - listed.len(), listed, ignored_count: 0 }
+        let hidden_count = count - listed.len() - odd.len();
+        let unignored_count = after.seen.unignored_count;
+        Some(Self { listed, hidden_count, ignored_count, unignored_count, odd })
     }
 }
 
 // === impl FileMoment ===
 
 impl FileMoment {
-    fn of(files: impl IntoIterator<Item = (RelPath, FileLook)>) -> Self {
-        Self { files: files.into_iter().collect(), ..Self::default() }
+    /// What ignore files leave out.
+    pub(super) fn ignored(&self) -> IgnoredBefore {
+        Arc::clone(&self.seen.ignored)
     }
 
     /// How long to wait until what is written next is written in a later second than what caches know by seconds.
@@ -186,45 +197,119 @@ impl FileMoment {
     pub(super) fn rest_of_second(&self, now: SystemTime) -> Option<Duration> {
         let is_by_second =
             |path: &RelPath| BY_SECOND.iter().any(|end| path.as_str().ends_with(end));
-        let known = self.files.iter().filter(|(path, _)| is_by_second(path));
+        let known = self.seen.files.iter().filter(|(path, _)| is_by_second(path));
         known.filter_map(|(_, look)| look.rest_of_second(now)).max()
-    }
-
-    /// Whether a file that is no longer listed changed at all, and what became of it: it is gone, or an ignore file
-    /// that changed meanwhile names it.
-    fn is_changed_unlisted(&self, files: &Workspace, path: &RelPath, what: &mut FileFate) -> bool {
-        let Ok(now) = files.look(path, LastLink::Keep) else { return true };
-        let was = self.files.get(path).filter(|_| now.real == *path);
-        let Some(was) = was else { return true };
-        *what = FileFate::Modified;
-        was.size_bytes != Some(now.size_bytes) || was.modified != Some(now.modified)
-    }
-
-    fn changed_since(
-        &self,
-        before: &Self,
-        read: &dyn Fn(&RelPath) -> Option<ReadContent>,
-    ) -> Option<Vec<(RelPath, FileFate)>> {
-        if self.is_cut || before.is_cut {
-            return None;
-        }
-        let changed = |path: &RelPath, what| (path.clone(), what);
-        let here = self.files.iter().filter_map(|(path, now)| match before.files.get(path) {
-            None => Some(changed(path, FileFate::Created)),
-            Some(was) => {
-                let is_other = before.contents.is_modified(path, (was, now), || read(path));
-                is_other.then(|| changed(path, FileFate::Modified))
-            }
-        });
-        let gone = before.files.keys().filter(|path| !self.files.contains_key(*path));
-        let mut all: Vec<_> =
-            here.chain(gone.map(|path| changed(path, FileFate::Deleted))).collect();
-        all.sort_by(|(one, _), (other, _)| one.as_str().cmp(other.as_str()));
-        Some(all)
     }
 }
 
 /// Where a command runs, as the system knows it.
 pub(super) fn absolute(root: &Path, directory: &RelPath) -> PathBuf {
     if directory.is_root() { root.to_owned() } else { root.join(directory.as_str()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+    use std::fs;
+    use std::os::unix::ffi::OsStrExt as _;
+
+    use moss_sdk::command::FileFate;
+    use moss_workspace::WorkspaceOptions;
+
+    use super::*;
+
+    fn moment(files: &Workspace, ignored: &IgnoredBefore) -> FileMoment {
+        let seen = files.moment(COMPARED_MAX, ignored, &|| false).unwrap();
+        FileMoment { seen, ..FileMoment::default() }
+    }
+
+    /// What is said to change by what is done between two moments, each with a sign before its path, and the rest.
+    fn changed(make: impl Fn(&Path), change: impl Fn(&Path)) -> (String, ChangedFiles) {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        make(root);
+        let files = Workspace::open(root, WorkspaceOptions::default()).unwrap();
+        let before = moment(&files, &IgnoredBefore::default());
+        change(root);
+        let after = moment(&files, &before.ignored());
+        let found = ChangedFiles::between(&files, (&before, &after), |path| path.as_str() != "hid");
+        let found = found.unwrap();
+        let sign = |what: &FileFate| match what {
+            FileFate::Created => '+',
+            FileFate::Deleted => '-',
+            FileFate::Modified => '~',
+        };
+        let shown = found.listed.iter().map(|one| format!("{}{}", sign(&one.what), one.path));
+        (shown.collect::<Vec<_>>().join(" "), found)
+    }
+
+    fn write(path: &Path, text: &str) {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn what_a_directory_becomes_and_what_becomes_one_is_another_file() {
+        let make = |root: &Path| {
+            for file in ["to_directory", "to_link", "directory/a", "other/b", "link_dir/c"] {
+                write(&root.join(file), "x");
+            }
+            std::os::unix::fs::symlink("other", root.join("link")).unwrap();
+        };
+        let (shown, _) = changed(make, |root| {
+            for file in ["to_directory", "to_link", "link"] {
+                fs::remove_file(root.join(file)).unwrap();
+            }
+            write(&root.join("to_directory/in"), "x");
+            std::os::unix::fs::symlink("other", root.join("to_link")).unwrap();
+            write(&root.join("link/in"), "x");
+            fs::remove_dir_all(root.join("directory")).unwrap();
+            write(&root.join("directory"), "x");
+            fs::remove_dir_all(root.join("link_dir")).unwrap();
+            std::os::unix::fs::symlink("other", root.join("link_dir")).unwrap();
+        });
+        let expected = "+directory -directory/a -link +link/in +link_dir -link_dir/c -to_directory \
+                        +to_directory/in ~to_link";
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn a_file_is_not_made_or_deleted_by_what_ignore_files_say() {
+        let make = |root: &Path| {
+            for file in ["built/a", "src/kept", "src/changed", "src/gone", "own.log"] {
+                write(&root.join(file), "x");
+            }
+            std::os::unix::fs::symlink("kept", root.join("src/link")).unwrap();
+            write(&root.join(".gitignore"), "built/\n*.log\n");
+        };
+        let (shown, found) = changed(make, |root| {
+            fs::rename(root.join(".gitignore"), root.join("moved")).unwrap();
+            write(&root.join("new.log"), "x");
+        });
+        assert_eq!(shown, "-.gitignore +moved +new.log");
+        assert_eq!((found.ignored_count, found.unignored_count), (0, 2));
+        let (shown, found) = changed(make, |root| {
+            write(&root.join(".gitignore"), "src/\n*.log\n");
+            write(&root.join("src/changed"), "longer");
+            write(&root.join("src/new"), "x");
+            fs::remove_file(root.join("src/gone")).unwrap();
+        });
+        assert_eq!(shown, "~.gitignore ~src/changed -src/gone");
+        assert_eq!((found.ignored_count, found.unignored_count), (2, 1));
+    }
+
+    #[test]
+    fn files_with_odd_names_are_named_where_the_policy_shows_them() {
+        let odd = |root: &Path, name: &[u8]| root.join(OsStr::from_bytes(name));
+        let make = |root: &Path| write(&odd(root, b"gone\n"), "x");
+        let (shown, found) = changed(make, |root| {
+            fs::remove_file(odd(root, b"gone\n")).unwrap();
+            write(&odd(root, b"d\xff/in"), "x");
+            write(&odd(root, b"h\x01id"), "x");
+        });
+        assert_eq!(shown, "");
+        let names = found.odd.iter().map(|path| path.as_os_str().as_bytes()).collect::<Vec<_>>();
+        assert_eq!(names, [&b"d\xff/in"[..], b"gone\n"]);
+        assert_eq!(found.hidden_count, 1);
+    }
 }

@@ -10,6 +10,7 @@ use moss_sandbox::{
     CountedPaths, FileView, ProtectedFiles, ProtectedKind, find_protected, set_aside,
 };
 use moss_sdk::ToolError;
+use moss_sdk::deceptive::escaped;
 use moss_workspace::{Protection, Workspace};
 
 use super::kinds::FileKinds;
@@ -68,7 +69,8 @@ impl MadeFiles {
                  yours works in the workspace"
             ));
         }
-        notes
+        // Names are whatever a command chose.
+        notes.iter().map(|note| escaped(note)).collect()
     }
 }
 
@@ -187,5 +189,8 @@ mod tests {
         let notes = made.notes();
         let is_whole = notes[0].contains(" and 990 others: moved aside");
         assert!(is_whole && notes.len() == 1 && notes[0].len() < 10_000, "{notes:?}");
+        std::fs::write(root.join("a\nit is fine.code-workspace"), "{}").unwrap();
+        let notes = set_aside_new(&files, &kind, &|_| true, None).notes();
+        assert!(notes[0].contains("a\\nit is fine") && !notes[0].contains('\n'), "{notes:?}");
     }
 }

@@ -7,6 +7,7 @@ use moss_sandbox::{
     CommandEnd, EndCause, NetworkMode, ProcessExit, Profile, RUNS_ON, SandboxFacts,
 };
 use moss_sdk::command::{CommandReport, LeftRunning, ReportedSandbox};
+use moss_sdk::deceptive::escaped;
 use moss_sdk::{ErrorCode, ToolError};
 
 use super::files::{CHANGED_MAX, COMPARED_MAX, ChangedFiles};
@@ -16,6 +17,8 @@ use super::output::CollectedOutput;
 pub(super) const PROMPT_PATIENCE: Duration = Duration::from_secs(2);
 /// Most bytes of the end of a stream in the error of a command that waited for a reply.
 const ATTACHED_BYTES: usize = 4 << 10;
+/// Most changed files that are named with names that no path can have.
+const ODD_MAX: usize = 10;
 /// What programs write that find no host, in lower case.
 const UNREACHED_SIGNS: [&str; 11] = [
     "eai_again",
@@ -62,6 +65,7 @@ pub(super) fn report(
     let whys = [why_unreached(facts, written), facts.why_incomplete(written)];
     let whys = whys.into_iter().chain(of_git);
     let whys = whys.chain([end.what_git_still_leaves(), end.what_changed_elsewhere()]).flatten();
+    let notes = notes(end, output, timeout).into_iter().chain(whys).chain(kept.note);
     let left = |left: &moss_sandbox::LeftProcess| LeftRunning {
         pid: left.pid,
         command: left.command.clone(),
@@ -78,11 +82,11 @@ pub(super) fn report(
         artifact: kept.artifact,
         left_running: end.left_running.iter().map(left).collect(),
         sandbox: ReportedSandbox {
-            restored: end.restored.iter().map(|path| path.display().to_string()).collect(),
+            restored: end.restored.iter().map(|path| escaped(&path.to_string_lossy())).collect(),
             ..reported(&end.facts)
         },
         changed: Vec::new(),
-        notes: notes(end, output, timeout).into_iter().chain(whys).chain(kept.note).collect(),
+        notes: notes.map(|note| escaped(&note)).collect(),
     }
 }
 
@@ -175,9 +179,9 @@ pub(super) fn list_changed(report: &mut CommandReport, changed: Option<ChangedFi
             "the workspace has more than {COMPARED_MAX} entries: what it changed is not listed"
         ));
     }
-    let ChangedFiles { listed: mut changed, hidden_count, ignored_count } =
+    let ChangedFiles { listed: mut changed, hidden_count, ignored_count, unignored_count, odd } =
         changed.unwrap_or_default();
-    if !changed.is_empty() {
+    if !changed.is_empty() || !odd.is_empty() {
         report.notes.push("what the command changed cannot be undone".to_owned());
     }
     if changed.len() > CHANGED_MAX {
@@ -194,6 +198,21 @@ pub(super) fn list_changed(report: &mut CommandReport, changed: Option<ChangedFi
         report.notes.push(format!(
             "an ignore file names {ignored_count} more files than before the command: `changed` no longer shows what \
              becomes of them"
+        ));
+    }
+    if unignored_count > 0 {
+        report.notes.push(format!(
+            "no ignore file names {unignored_count} files and directories that one named before the command: `changed` \
+             shows what becomes of them from now on"
+        ));
+    }
+    if !odd.is_empty() {
+        let named: Vec<_> = odd.iter().take(ODD_MAX).map(|path| format!("{path:?}")).collect();
+        let more = if odd.len() > named.len() { ", …" } else { "" };
+        report.notes.push(format!(
+            "{} files changed with names that no path can have, so that `changed` does not list them: {}{more}",
+            odd.len(),
+            named.join(", ")
         ));
     }
     report.changed = changed;
@@ -232,7 +251,7 @@ pub(super) fn needs_input(asked: &str, report: &CommandReport) -> ToolError {
 
 #[cfg(test)]
 mod tests {
-    use moss_sandbox::Tier;
+    use moss_sandbox::{HinderingPaths, Tier};
 
     use super::*;
 
@@ -245,7 +264,7 @@ mod tests {
             environment_granted: Vec::new(),
             sockets: Vec::new(),
             compared_afterwards: Vec::new(),
-            protected: Vec::new(),
+            hindering: HinderingPaths::default(),
             unmasked: Vec::new(),
             tracked_masks: Vec::new(),
             left_alone: Vec::new(),

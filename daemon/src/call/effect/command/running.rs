@@ -11,12 +11,13 @@ use moss_sandbox::{
     SandboxError, SandboxedCommand, Stopper, Tier,
 };
 use moss_sdk::command::{CheckFollower, CommandReport};
+use moss_sdk::deceptive::escaped;
 use moss_sdk::{ErrorCode, ToolError};
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use super::PlannedCommand;
-use super::files::{FileMoment, absolute};
+use super::files::{FileMoment, IgnoredBefore, absolute};
 use super::made::{MadeFiles, ProtectedBefore};
 use super::output::{CollectedOutput, OutputUse};
 use super::reporting::{PROMPT_PATIENCE, list_changed, needs_input, report};
@@ -148,9 +149,9 @@ impl Effects {
             }
             Some(before) => {
                 let SettledRun { end, output, made, after } =
-                    self.run_settled(sandbox, command, output_use).await?;
+                    self.run_settled(sandbox, command, (output_use, before.ignored())).await?;
                 let mut report = report(&end, &output, timeout);
-                let set_aside = made.set_aside.held().map(|path| path.display().to_string());
+                let set_aside = made.set_aside.held().map(|path| escaped(&path.to_string_lossy()));
                 report.sandbox.restored.extend(set_aside);
                 report.notes.extend(made.notes());
                 list_changed(&mut report, self.changed_files(before, after).await?);
@@ -170,7 +171,7 @@ impl Effects {
         self: &Arc<Self>,
         sandbox: &Sandbox,
         mut command: SandboxedCommand,
-        output_use: OutputUse,
+        (output_use, ignored): (OutputUse, IgnoredBefore),
     ) -> Result<SettledRun, ToolError> {
         // Who may do whatever its user may, may make what others may not.
         let is_kept_in = command.profile != Profile::DangerFull;
@@ -189,14 +190,14 @@ impl Effects {
                     None => Ok(MadeFiles::default()),
                 }
             };
-            let (made, after) = tokio::join!(made, effects.file_moment());
+            let (made, after) = tokio::join!(made, effects.file_moment(Arc::clone(&ignored)));
             if made.is_ok() {
                 record.settled();
             }
             let ((end, output), made, mut after) = (run?, made?, after?);
             if !made.set_aside.is_empty() {
                 // It may have been seen under either name.
-                after = effects.file_moment().await?;
+                after = effects.file_moment(ignored).await?;
             }
             Ok::<_, ToolError>(SettledRun { end, output, made, after })
         };

@@ -1,0 +1,21 @@
+//! The standard streams of a keeper: what is its command's is held by nobody else.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd as _;
+
+use crate::system;
+
+/// Gives up the streams that are the command's alone from now on.
+pub(super) fn release_streams() -> io::Result<()> {
+    system::replace_streams(null()?.as_fd(), 0)
+}
+
+/// Gives up what the command writes, and keeps the socket.
+pub(crate) fn release_output() -> io::Result<()> {
+    system::replace_streams(null()?.as_fd(), 1)
+}
+
+fn null() -> io::Result<File> {
+    File::options().read(true).write(true).open("/dev/null")
+}
