@@ -1,6 +1,7 @@
 //! What is asked of a server, and the texts that it is shown for that.
 
 use std::collections::BTreeMap;
+use std::iter::repeat;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,6 +18,8 @@ use crate::wire::{self, DiskChange};
 
 /// Most texts that a server is shown at once; the one that was needed least lately is closed.
 const OPEN_MAX: usize = 64;
+/// Most files of one notification: a server reads each notification as a whole.
+const NOTICE_FILES_MAX: usize = 10_000;
 
 /// How a server is talked to.
 #[derive(Debug, Clone)]
@@ -191,23 +194,18 @@ impl ServerClient {
         changed: &[PathBuf],
         deleted: &[PathBuf],
     ) -> Result<(), ServerFault> {
-        let mut changes = Vec::new();
-        for (paths, change) in [
+        let kinds = [
             (created, DiskChange::Created),
             (changed, DiskChange::Changed),
             (deleted, DiskChange::Deleted),
-        ] {
-            for path in paths {
-                changes.push((wire::uri(path)?, change));
-            }
+        ];
+        let all = kinds.into_iter().flat_map(|(paths, change)| paths.iter().zip(repeat(change)));
+        for changes in all.collect::<Vec<_>>().chunks(NOTICE_FILES_MAX) {
+            let named = changes.iter().map(|(path, change)| Ok((wire::uri(path)?, *change)));
+            let changes = wire::disk_changes(&named.collect::<Result<Vec<_>, ServerFault>>()?);
+            self.conversation.notify("workspace/didChangeWatchedFiles", &changes)?;
         }
-        match changes.is_empty() {
-            true => Ok(()),
-            false => {
-                let changes = wire::disk_changes(&changes);
-                self.conversation.notify("workspace/didChangeWatchedFiles", &changes)
-            }
-        }
+        Ok(())
     }
 
     /// Asks where what stands at a position is defined. The text was shown before.

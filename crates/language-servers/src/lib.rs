@@ -27,4 +27,4 @@ pub use crate::client::{ClientOptions, ServerClient, ServerLocation};
 pub use crate::fault::ServerFault;
 pub use crate::readiness::ReadySign;
 pub use crate::servers::{KNOWN, KnownServer, ServedFiles, ServerSpec};
-pub use crate::watched::{ChangedOnDisk, FileState, WatchedFiles, WatchedLook};
+pub use crate::watched::{ChangedOnDisk, FileState, ReportedStates, WatchedFiles, WatchedLook};

@@ -1,6 +1,7 @@
 //! The files of a project as a language server knows them from the disk, and which have changed since.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Bound::{Included, Unbounded};
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -11,6 +12,9 @@ use crate::servers::ServerSpec;
 
 /// The size of a file, and when it changed last.
 pub type FileState = (Option<u64>, Option<SystemTime>);
+
+/// Files of which changes were reported, as they are now; without a state where they are gone.
+pub type ReportedStates = BTreeMap<RelPath, Option<FileState>>;
 
 /// The files of a language at one moment.
 #[derive(Debug, Clone, Default)]
@@ -28,7 +32,7 @@ pub enum WatchedLook {
     /// All that there are.
     Whole(WatchedFiles),
     /// Those of which changes were reported up to a generation; without a state where they are gone.
-    Reported(BTreeMap<RelPath, Option<FileState>>, u64),
+    Reported(ReportedStates, u64),
 }
 
 /// What is another file than it was.
@@ -40,6 +44,19 @@ pub struct ChangedOnDisk {
     pub changed: Vec<RelPath>,
     /// Files that are gone.
     pub deleted: Vec<RelPath>,
+}
+
+/// Which directories to list so that all of a project that is beneath some others is listed, and nothing twice.
+fn outermost<'a>(subtrees: &'a BTreeSet<RelPath>, project: &'a RelPath) -> Vec<&'a RelPath> {
+    if subtrees.iter().any(|directory| project.beneath(directory).is_some()) {
+        return vec![project];
+    }
+    let within = |directory: &&RelPath| directory.beneath(project).is_some();
+    let mut listed: Vec<_> = subtrees.iter().filter(within).collect();
+    // By their components, each stands right before those beneath it.
+    listed.sort_unstable_by(|one, other| one.cmp_components(other));
+    listed.dedup_by(|next, kept| next.beneath(kept).is_some());
+    listed
 }
 
 // === impl WatchedFiles ===
@@ -73,8 +90,33 @@ impl WatchedFiles {
     }
 
     /// Those beneath a directory.
-    pub fn beneath(&self, directory: &RelPath) -> impl Iterator<Item = &RelPath> {
-        self.files.keys().filter(|path| path.beneath(directory).is_some())
+    fn beneath(&self, directory: &RelPath) -> impl Iterator<Item = &RelPath> {
+        let from = if directory.is_root() { Unbounded } else { Included(directory) };
+        // What begins alike stands together.
+        let alike = self.files.range::<RelPath, _>((from, Unbounded)).map(|(path, _)| path);
+        alike
+            .take_while(|path| directory.is_root() || path.as_str().starts_with(directory.as_str()))
+            .filter(|path| path.beneath(directory).is_some())
+    }
+
+    /// The files of a project beneath directories that are others by now, by what lists one of them; without a state
+    /// those that are gone. Nothing is listed twice.
+    ///
+    /// # Errors
+    ///
+    /// As what lists one.
+    pub fn listed_anew<E>(
+        &self,
+        subtrees: &BTreeSet<RelPath>,
+        project: &RelPath,
+        list: &mut dyn FnMut(&RelPath, &mut ReportedStates) -> Result<(), E>,
+    ) -> Result<ReportedStates, E> {
+        let mut now = ReportedStates::new();
+        for directory in outermost(subtrees, project) {
+            now.extend(self.beneath(directory).map(|path| (path.clone(), None)));
+            list(directory, &mut now)?;
+        }
+        Ok(now)
     }
 
     /// Takes in a look. Returns what is another file than at the look before; nothing after the first one.
@@ -92,11 +134,7 @@ impl WatchedFiles {
         }
     }
 
-    fn take_in(
-        &mut self,
-        reported: BTreeMap<RelPath, Option<FileState>>,
-        generation: u64,
-    ) -> ChangedOnDisk {
+    fn take_in(&mut self, reported: ReportedStates, generation: u64) -> ChangedOnDisk {
         let mut found = ChangedOnDisk::default();
         self.generation = generation;
         if self.is_cut {
@@ -196,5 +234,54 @@ mod tests {
         let found: Vec<_> = known.beneath(&path("a/b")).map(RelPath::as_str).collect();
         assert_eq!(found, ["a/b/c.py"]);
         assert_eq!(known.beneath(&RelPath::root()).count(), 3);
+    }
+
+    #[test]
+    fn what_is_beneath_directories_of_a_project_is_listed_once() {
+        for (subtrees, project, expected) in [
+            (
+                &["web/a", "web/a/b", "web/a/b/c", "web/a-b", "web/d"][..],
+                "web",
+                &["web/a", "web/a-b", "web/d"][..],
+            ),
+            (&["web/a", "docs/a", "web-old"], "web", &["web/a"]),
+            (&[".", "web/a"], "web", &["web"]),
+            (&["web", "web/a"], "web", &["web"]),
+            (&["web/a"], "web/a/b", &["web/a/b"]),
+            (&["web/a", "web/a/b"], ".", &["web/a"]),
+            (&["docs"], "web", &[]),
+        ] {
+            let changed = subtrees.iter().map(|one| path(one)).collect();
+            let project = path(project);
+            let listed: Vec<_> =
+                outermost(&changed, &project).into_iter().map(RelPath::as_str).collect();
+            assert_eq!(listed, expected, "{subtrees:?} of {project}");
+        }
+    }
+
+    #[test]
+    fn a_flood_of_directories_takes_as_many_listings_as_it_has_roots() {
+        let nested = |root: &str| {
+            let deeper = |at: &String| Some(format!("{at}/d"));
+            std::iter::successors(Some(root.to_owned()), deeper).take(100).collect::<Vec<_>>()
+        };
+        let flood = ["web/new", "web/new-too", "elsewhere"].map(nested).concat();
+        let changed = flood.iter().map(|one| path(one)).collect();
+        let known = ["web/kept.py", "web/new/gone.py"].map(|one| (path(one), (None, None)));
+        let before = WatchedFiles::as_of(1, known.into(), 2);
+        let mut listings = Vec::new();
+        let mut list = |directory: &RelPath, now: &mut ReportedStates| {
+            listings.push(directory.to_string());
+            now.insert(directory.join("a.py").unwrap(), Some((Some(1), None)));
+            Ok(())
+        };
+        let now = before.listed_anew::<()>(&changed, &path("web"), &mut list).unwrap();
+        assert_eq!(listings, ["web/new", "web/new-too"]);
+        let expected = [
+            (path("web/new/a.py"), Some((Some(1), None))),
+            (path("web/new/gone.py"), None),
+            (path("web/new-too/a.py"), Some((Some(1), None))),
+        ];
+        assert_eq!(now, expected.into());
     }
 }

@@ -304,3 +304,27 @@ async fn texts_and_requests_are_bounded() {
     };
     assert_eq!(busy.await.unwrap_err(), ServerFault::Busy(64));
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_notification_has_a_bounded_number_of_files() {
+    let (client, mut server) = started().await;
+    let many = |what: &str, count: usize| -> Vec<PathBuf> {
+        (0..count).map(|number| format!("/w/{what}{number}.rs").into()).collect()
+    };
+    let (created, deleted) = (many("a", NOTICE_FILES_MAX + 1), many("b", NOTICE_FILES_MAX));
+    client.notice(&[], &[], &[]).unwrap();
+    client.notice(&created, &[], &deleted).unwrap();
+    let (mut sizes, mut kinds) = (Vec::new(), BTreeMap::new());
+    for _ in 0..3 {
+        let noticed = server.await_method("workspace/didChangeWatchedFiles");
+        let noticed = tokio::time::timeout(Duration::from_secs(60), noticed).await;
+        let noticed = noticed.expect("there are three of them");
+        let changes = noticed["params"]["changes"].as_array().unwrap();
+        sizes.push(changes.len());
+        for change in changes {
+            *kinds.entry(change["type"].as_u64().unwrap()).or_insert(0) += 1;
+        }
+    }
+    assert_eq!(sizes, [NOTICE_FILES_MAX, NOTICE_FILES_MAX, 1]);
+    assert_eq!(kinds, [(1, created.len()), (3, deleted.len())].into());
+}

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use moss_language_servers::{FileState, ServerSpec, WatchedFiles, WatchedLook};
+use moss_language_servers::{FileState, ReportedStates, ServerSpec, WatchedFiles, WatchedLook};
 use moss_live_index::live_tree::KeptTree;
 use moss_sdk::RelPath;
 use moss_sdk::file::ListOptions;
@@ -27,7 +27,7 @@ pub(super) fn look(
     if let Some(kept) = reader.workspace().live.get()
         && let Some(changes) =
             kept.changes_since(before.map_or(0, WatchedFiles::generation), &cancelled)?
-        && let Some(look) = reported((reader, kept), (spec, project), &changes, before)
+        && let Some(look) = reported((reader, kept), (spec, project), &changes, before)?
     {
         return Ok(look);
     }
@@ -43,7 +43,7 @@ fn reported(
     (spec, project): (&ServerSpec, &RelPath),
     changes: &LiveChanges,
     before: Option<&WatchedFiles>,
-) -> Option<WatchedLook> {
+) -> Result<Option<WatchedLook>, Error> {
     let is_watched = |path: &RelPath| spec.watches(path) && path.beneath(project).is_some();
     let mut listed = HashMap::new();
     let mut sees = |path: &RelPath| {
@@ -60,21 +60,24 @@ fn reported(
         let is_cut = files.len() > WATCHED_MAX;
         files.retain(|path, _| is_cut || sees(path));
         let files = WatchedFiles::as_of(changes.generation, files, WATCHED_MAX);
-        return is_known.then_some(WatchedLook::Whole(files));
+        return Ok(is_known.then_some(WatchedLook::Whole(files)));
     };
-    let mut now = BTreeMap::new();
-    for directory in &changes.subtrees {
-        now.extend(before.beneath(directory).map(|path| (path.clone(), None)));
+    let mut list = |directory: &RelPath, now: &mut ReportedStates| {
+        if reader.is_cancelled() {
+            return Err(Error::Cancelled);
+        }
         kept.files(directory, &mut |path, mark| {
             if is_watched(path) {
                 now.insert(path.clone(), Some(state(&mark)));
             }
         });
-    }
+        Ok(())
+    };
+    let mut now = before.listed_anew(&changes.subtrees, project, &mut list)?;
     let files = changes.files.iter().filter(|path| is_watched(path));
     now.extend(files.map(|path| (path.clone(), kept.file(path).map(|mark| state(&mark)))));
     now.retain(|path, state| state.is_none() || sees(path));
-    Some(WatchedLook::Reported(now, changes.generation))
+    Ok(Some(WatchedLook::Reported(now, changes.generation)))
 }
 
 fn state(mark: &FileMark) -> FileState {
