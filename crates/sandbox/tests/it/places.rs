@@ -142,7 +142,7 @@ fn look_after(way: Way, script: &str) -> String {
 #[test]
 fn what_a_command_closes_is_open_again_and_restored() {
     let change = "echo evil > .git/hooks/pre-commit; echo evil > .git/config";
-    for way in WAYS {
+    for way in [Way::Own, Way::Landlock] {
         for close in [
             "chmod 000 .git",
             "chmod 555 .git",
