@@ -208,7 +208,7 @@ async fn a_workspace_that_is_moved_away_is_not_written_elsewhere() {
         let result = client.call(call(tool, arguments)).await.unwrap();
         let error = failure(&result);
         assert!(error.message.contains("replaced while it is in use"), "{tool}: {error:?}");
-        assert!(error.hint.contains("restarted"), "{tool}: {error:?}");
+        assert!(error.hint.contains("restart the daemon"), "{tool}: {error:?}");
     }
     std::fs::remove_dir(site.workspace()).unwrap();
     std::fs::rename(site.outside("moved"), site.workspace()).unwrap();

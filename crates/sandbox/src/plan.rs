@@ -164,8 +164,7 @@ impl FilePlan {
         Ok(())
     }
 
-    /// Hides the sockets that nobody granted, outside of the workspace, and all that is hidden by the names that links
-    /// give it as well.
+    /// Hides the sockets that nobody granted outside of the workspace, and what is hidden by each name that links give it.
     fn hide_others(
         &self,
         command: &SandboxedCommand,

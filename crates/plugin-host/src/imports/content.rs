@@ -16,7 +16,7 @@ pub(crate) struct GuestContent {
     size_bytes: usize,
     /// Most bytes of all parts and the output together.
     bytes_max: usize,
-    /// What was read in vain: a guest that goes on trying keeps a thread and memory of the host busy.
+    /// What was read and refused: a guest that tries again and again keeps a thread and memory of the host busy.
     refused_bytes: usize,
 }
 
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_read_in_vain_has_a_bound() {
+    fn what_is_read_and_refused_has_a_bound() {
         let mut content = GuestContent::new(MOST);
         for _ in 0..4 {
             let error = content.push(json("[".repeat(MOST / 4))).unwrap_err();

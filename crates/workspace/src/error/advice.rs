@@ -11,9 +11,7 @@ impl Error {
     pub fn hint(&self) -> Option<&'static str> {
         Some(match self {
             Self::Root { .. } => "name a project directory",
-            Self::RootReplaced { .. } => {
-                "ask for the daemon to be restarted, or for the directory to be put back"
-            }
+            Self::RootReplaced { .. } => "put the directory back, or restart the daemon",
             Self::Outside { .. } => {
                 "only files beneath the workspace root can be reached; links \
                  must be relative and stay inside"
