@@ -35,7 +35,7 @@ fn history(state: &Path) -> Check {
     const NAME: &str = "history";
     let shown = state.join(HISTORY_FILE);
     let shown = shown.display();
-    if rustix::fs::lstat(state.join(HISTORY_FILE)).is_err() {
+    if state.join(HISTORY_FILE).symlink_metadata().is_err() {
         return Check::ok(NAME, format!("{shown} does not exist yet"));
     }
     let examined = History::open(state, HistoryLimits::default()).and_then(|history| {

@@ -179,7 +179,7 @@ mod tests {
             let found = check_references(&schema);
             match expected {
                 Ok(is_plain) => {
-                    assert_eq!(found.map(|facts| facts.is_plain), Ok(is_plain), "{schema}")
+                    assert_eq!(found.map(|facts| facts.is_plain), Ok(is_plain), "{schema}");
                 }
                 Err(part) => assert!(found.unwrap_err().contains(part), "{schema}"),
             }

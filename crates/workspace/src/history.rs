@@ -24,7 +24,7 @@ mod settled;
 pub(crate) mod store;
 mod undo;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -36,7 +36,7 @@ use rustix::io::Errno;
 use crate::changes::{FileAction, Plan};
 use crate::diff;
 use crate::error::Error;
-use crate::handle::{Identity, Stat};
+use crate::handle::Identity;
 use crate::origin::Origin;
 use crate::own::{Lock, OwnDir};
 
@@ -60,8 +60,8 @@ const OPEN_LOCK_FILE: &str = "open.lock";
 pub struct History {
     connection: Mutex<Connection>,
     directory: OwnDir,
-    /// Where the database lies, and which file that was when it was opened.
-    database: (PathBuf, Identity),
+    /// Which file the database was when it was opened.
+    database: Option<Identity>,
     limits: HistoryLimits,
     claims: Claims,
     lease: Lease<Lock>,
@@ -186,10 +186,6 @@ pub struct HistoryStats {
     pub kept: u64,
 }
 
-fn at_path(path: &Path) -> Result<Identity, Errno> {
-    rustix::fs::lstat(path).map(|found| Stat::new(&found).identity)
-}
-
 // === impl HistoryLimits ===
 
 impl Default for HistoryLimits {
@@ -250,9 +246,7 @@ impl History {
             other => other,
         })?;
         let connection = Mutex::new(connection);
-        let identity =
-            at_path(&path).map_err(|errno| Error::io(&path.display(), "look at", errno))?;
-        let database = (path, identity);
+        let database = directory.at_path(store::FILE)?;
         let group_sync = GroupSync::start(log_sync(&directory)?)
             .map_err(|error| Error::std_io(&state_directory.display(), "serve", error))?;
         let (claims, lease, settled) = (Claims::default(), Lease::default(), Mutex::default());
@@ -362,19 +356,19 @@ impl History {
 
     /// Entries in a file that has lost its name would be gone with this process.
     fn check_path(&self) -> Result<(), Error> {
-        let (path, identity) = &self.database;
-        match at_path(path) {
-            Ok(found) if found == *identity => Ok(()),
-            Ok(_) | Err(Errno::NOENT) => Err(Error::History {
-                reason: format!(
-                    "{} was moved, removed or replaced while it is in use; nothing was changed: put it back or restart \
-                     the daemon",
-                    path.display()
-                ),
-                damaged: false,
-            }),
-            Err(errno) => Err(Error::io(&path.display(), "look at", errno)),
+        let found = self.directory.at_path(store::FILE)?;
+        if found.is_some() && found == self.database {
+            return Ok(());
         }
+        let path = self.directory.path().join(store::FILE);
+        Err(Error::History {
+            reason: format!(
+                "{} was moved, removed or replaced while it is in use; nothing was changed: put it back or restart \
+                 the daemon",
+                path.display()
+            ),
+            damaged: false,
+        })
     }
 
     pub(crate) fn connection(&self) -> MutexGuard<'_, Connection> {

@@ -210,6 +210,7 @@ impl OddNames<'_> {
 }
 
 #[cfg(test)]
+#[allow(clippy::disallowed_methods, reason = "tests look at files from outside")]
 mod tests {
     use std::fs;
 

@@ -16,6 +16,7 @@
 )]
 #![cfg_attr(test, allow(clippy::disallowed_methods, reason = "tests look from outside"))]
 
+mod by_path;
 mod checked;
 mod fresh;
 mod pieces;

@@ -202,7 +202,8 @@ async fn a_timeout_ends_all_of_it_and_more_firmly_where_it_does_not_listen() {
 
 #[tokio::test]
 async fn a_command_at_a_terminal_of_its_own_that_does_not_listen_is_killed_however_it_is_ended() {
-    let stops: [(&str, fn(&Stopper)); 3] = [
+    type Stop = fn(&Stopper);
+    let stops: [(&str, Stop); 3] = [
         ("it asks", Stopper::terminate_at_terminal),
         ("it is stopped", Stopper::terminate),
         ("its call is cancelled", Stopper::kill),
