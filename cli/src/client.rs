@@ -177,14 +177,12 @@ impl Client {
         Ok(Some(Self { channel, credentials, workspace: String::new(), host: None }))
     }
 
-    /// As [`Client::connect`], where requests follow that have no end of their own.
-    ///
-    /// # Errors
-    ///
-    /// As [`Client::connect`], and where a daemon listens and does not respond.
+    /// As [`Client::connect`]; a daemon that does not respond is an error, too.
     pub(crate) async fn greet(dirs: &Dirs) -> Result<Option<Self>, RequestFailure> {
         let Some(client) = Self::connect(dirs).await? else { return Ok(None) };
-        client.status().await?;
+        // Who shows the approver's credential first has one of the connections that are reserved for approvers.
+        let role = if client.has_approver() { Role::Approver } else { Role::Caller };
+        client.status_as(role).await?;
         Ok(Some(client))
     }
 
@@ -228,7 +226,11 @@ impl Client {
     ///
     /// As every request: [`RequestFailure`].
     pub(crate) async fn status(&self) -> Result<v1::GetStatusResponse, RequestFailure> {
-        let mut request = self.request(Role::Caller, v1::GetStatusRequest {});
+        self.status_as(Role::Caller).await
+    }
+
+    async fn status_as(&self, role: Role) -> Result<v1::GetStatusResponse, RequestFailure> {
+        let mut request = self.request(role, v1::GetStatusRequest {});
         request.set_timeout(GREETING_MAX);
         body(service!(StatusServiceClient, self).get_status(request).await).map_err(|failure| {
             if !failure.is(Reason::CallTimeout) {

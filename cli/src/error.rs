@@ -177,7 +177,9 @@ impl From<StartError> for CliError {
         };
         let cli_error = Self::new(outcome, code, error.to_string());
         match &error {
-            StartError::Workspace(error) => error.hint().into_iter().fold(cli_error, Self::hint),
+            StartError::Workspace(error @ moss_workspace::Error::History { .. }) => {
+                error.hint().into_iter().fold(cli_error, Self::hint)
+            }
             _ => cli_error,
         }
     }

@@ -203,9 +203,10 @@ async fn attempt(
         return Err(effects.denied_by_person(denial.digest, &denial.reason).await);
     }
     let ready = ready(scope, effects).await?;
-    // What is reached by the open directory would be another tree than what commands see at its path.
-    if let Err(error) = scope.workspace.files.check_root() {
-        return Ok(Err(error.into()));
+    if matches!(ready, PreparedWork::Tool(..) | PreparedWork::Undo(_))
+        && let Err(error) = check_root(scope).await
+    {
+        return Ok(Err(error));
     }
     scope.take_permit().await?;
     match carry_out(scope, effects, ready).await {
@@ -213,6 +214,15 @@ async fn attempt(
         Err(EffectStop::Tool(error)) => Ok(Err(error)),
         Err(EffectStop::Call(error)) => Err(error),
     }
+}
+
+/// What is reached by the open directory of a root that was replaced is another tree than what commands see.
+async fn check_root(scope: &Arc<CallScope>) -> Result<(), ToolError> {
+    let files = Arc::clone(&scope.workspace.files);
+    if files.is_local() {
+        return Ok(files.check_root()?);
+    }
+    Ok(scope.blocking(move || files.check_root()).await??)
 }
 
 /// Finds what is called, binds its arguments, decides about the call as such. What has no tool shows

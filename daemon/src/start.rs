@@ -21,6 +21,7 @@ use crate::setup::{Setup, configuration, policy_sources};
 use crate::state::{Daemon, WorkspaceState, WorkspaceStores};
 use crate::todos::Todos;
 use crate::traces::{Traces, TracesError};
+use crate::user_prompt::UserPrompt;
 use moss_catalog::{Catalog, CatalogError};
 use moss_config::{Config, ConfigError};
 use moss_dispatch::Role;
@@ -84,6 +85,7 @@ pub fn start(setup: &Setup) -> Result<Started, StartError> {
         .iter()
         .map(|directory| open_workspace(setup, &config, directory))
         .collect::<Result<_, _>>()?;
+    UserPrompt::recover(&setup.dirs, &config);
     let daemon = Daemon::new(config, workspaces, traces, setup.clone());
     Ok(Started { daemon, credentials, tokens: Arc::new(Tokens::open(state)) })
 }

@@ -102,6 +102,17 @@ impl UserPrompt {
         Ok(Self { directory, files, history, bytes_max })
     }
 
+    /// Rolls back a change that a crash interrupted, where moss has ever changed the prompt: models get it before
+    /// anybody opens it.
+    pub(crate) fn recover(dirs: &Dirs, config: &Config) {
+        if !dirs.state.join(STATE_NAME).exists() {
+            return;
+        }
+        if let Err(error) = Self::open(dirs, config) {
+            tracing::warn!(%error, "the user's prompt may have a change that a crash interrupted");
+        }
+    }
+
     /// Plans a change. Waits for the disk.
     ///
     /// # Errors

@@ -27,10 +27,11 @@ pub struct ScanPace<'a> {
     is_stopped: Cell<bool>,
 }
 
-/// The windows in which a long text is searched for what is looked for in one of them at a time.
+/// The windows in which a long text is searched for what has a longest length, in one of them at a time.
 #[derive(Debug, Clone, Copy)]
 pub struct ScanWindows {
-    overlap: usize,
+    /// How much they share; none where all of a text is one.
+    overlap: Option<usize>,
 }
 
 // === impl ScanPace ===
@@ -80,16 +81,16 @@ impl ScanWindows {
     /// How far behind a match an expression looks: a character, or a line end.
     pub const BEHIND_BYTES: usize = 4;
 
-    /// Windows that share as much as the longest match takes, where that is known. What takes more than 256 KiB may be
-    /// cut in a longer text, or not be found.
+    /// Windows that share as much as the longest match takes. Where that is not known, or more than 256 KiB, a part of
+    /// a text does not show what is in all of it: it is one window.
     pub fn of(longest: Option<usize>) -> Self {
-        let longest = longest.unwrap_or(OVERLAP_BYTES_MAX);
-        Self { overlap: longest.saturating_add(Self::BEHIND_BYTES).min(OVERLAP_BYTES_MAX) }
+        let overlap = longest.map(|longest| longest.saturating_add(Self::BEHIND_BYTES));
+        Self { overlap: overlap.filter(|overlap| *overlap <= OVERLAP_BYTES_MAX) }
     }
 
-    /// How long a window is, in bytes: at most 1 MiB. A shorter text has one.
+    /// How long a window is, in bytes. A shorter text has one.
     pub fn bytes(self) -> usize {
-        WINDOW_BYTES_MIN.max(OVERLAPS * self.overlap)
+        self.overlap.map_or(usize::MAX, |overlap| WINDOW_BYTES_MIN.max(OVERLAPS * overlap))
     }
 
     /// Looks for something in a text from a position on. `look` gets the text up to the end of a window, and where that
@@ -102,9 +103,9 @@ impl ScanWindows {
         look: impl Fn(&[u8], usize) -> Option<T>,
         is_sure: impl Fn(&T, usize, usize) -> bool,
     ) -> (Option<T>, usize) {
-        let mut start = at;
-        while text.len() - start > self.bytes() {
-            let (end, next) = (start + self.bytes(), start + self.bytes() - self.overlap);
+        let (mut start, bytes) = (at, self.bytes());
+        while let Some(overlap) = self.overlap.filter(|_| text.len() - start > bytes) {
+            let (end, next) = (start + bytes, start + bytes - overlap);
             let found = look(&text[..end], start).filter(|found| is_sure(found, next, end));
             if found.is_some() || !pace.passed(next - start) {
                 return (found, start);

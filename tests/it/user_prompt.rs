@@ -165,3 +165,24 @@ async fn the_journal_reports_what_was_decided_and_done() {
         assert!(told.contains(word), "{word}: {told}");
     }
 }
+
+#[test]
+fn a_change_that_a_crash_interrupted_is_rolled_back_before_models_get_it() {
+    let site = Site::allowing();
+    for content in ["Use tabs.", "Use blanks."] {
+        let content = format!("content={content}");
+        let change = site.run(&["call", TOOL, &content, "mode=replace", "--confirm", "allow"]);
+        assert_eq!(change.code, Some(0), "{change:?}");
+    }
+    // As it is between the exchange of the files and the mark.
+    let store =
+        rusqlite::Connection::open(site.state().join("user-prompt/history.sqlite")).unwrap();
+    store.execute("UPDATE entries SET committed = 0 WHERE number = 2", []).unwrap();
+    let temp: String =
+        store.query_row("SELECT temp FROM files WHERE entry = 2", [], |row| row.get(0)).unwrap();
+    drop(store);
+    std::fs::write(file(&site).with_file_name(temp), "Use tabs.\n").unwrap();
+    assert_eq!(prompt(&site).as_deref(), Some("Use blanks.\n"));
+    assert_eq!(site.run(&["call", "list_directory", "path=."]).code, Some(0));
+    assert_eq!(prompt(&site).as_deref(), Some("Use tabs.\n"));
+}

@@ -7,7 +7,7 @@ use std::path::Path;
 use moss_daemon::caller::tokens::Tokens;
 use moss_dispatch::Role;
 use moss_journal::audit::{self, Verification};
-use moss_workspace::{Error, HISTORY_FILE, History, HistoryLimits, dirs::Dirs, own::OwnDir};
+use moss_workspace::{Error, HISTORY_FILE, History, dirs::Dirs, own::OwnDir};
 use rustix::fs::Access;
 
 use super::{Check, CheckStatus, writing};
@@ -33,17 +33,15 @@ pub(super) fn check(dirs: &Dirs, root: &Path) -> Vec<Check> {
 /// What changes are undone from: read as a whole, beside a daemon that writes it.
 fn history(state: &Path) -> Check {
     const NAME: &str = "history";
-    let shown = state.join(HISTORY_FILE);
-    let shown = shown.display();
-    if state.join(HISTORY_FILE).symlink_metadata().is_err() {
-        return Check::ok(NAME, format!("{shown} does not exist yet"));
+    let file = state.join(HISTORY_FILE);
+    let shown = file.display();
+    match file.symlink_metadata() {
+        Ok(found) if found.is_file() => {}
+        Ok(_) => return Check::fail(NAME, format!("{shown} is not a file"), "move it away"),
+        Err(_) => return Check::ok(NAME, format!("{shown} does not exist yet")),
     }
-    let examined = History::open(state, HistoryLimits::default()).and_then(|history| {
-        history.check_integrity()?;
-        history.stats()
-    });
-    match examined {
-        Ok(stats) => Check::ok(NAME, format!("{} changes in {shown}", stats.entries)),
+    match History::examine(state) {
+        Ok(entries) => Check::ok(NAME, format!("{entries} changes in {shown}")),
         Err(error @ Error::Busy { .. }) => Check::warn(NAME, error.to_string(), "try again"),
         Err(error) => {
             Check::fail(NAME, format!("{shown}: {error}"), error.hint().unwrap_or("look at it"))

@@ -175,6 +175,7 @@ impl Snapshot {
                 && other.written.iter().any(|root| kept.real.starts_with(root))
                 && ContentBefore::known_at(&kept.real) == ContentBefore::Missing
         });
+        let removed = earlier.removed(&compared.unattributed);
         // What was there when this one began is left to its own rules.
         let is_missed = |kept: &&KeptPath| {
             own.written.contains(&kept.root)
@@ -182,6 +183,7 @@ impl Snapshot {
                 && !own.has(&kept.path)
                 && !other.is_masked(&kept.path)
                 && !compared.changed.contains(&kept.path)
+                && !removed.iter().any(|gone| kept.path.starts_with(gone))
         };
         let missed: Vec<_> = earlier.kept.iter().filter(is_missed).cloned().collect();
         for kept in &missed {

@@ -31,7 +31,7 @@ pub struct HinderingPaths {
     roots: BTreeSet<PathBuf>,
     /// What git that its text starts names its files from, as far as the text shows that.
     git_root: Option<PathBuf>,
-    /// What is read-only or hidden in the workspace.
+    /// What is read-only or hidden in the workspace and in its repositories.
     mounted: BTreeSet<PathBuf>,
 }
 
@@ -92,7 +92,7 @@ fn workplace(script: &str, begins: &Path) -> Option<PathBuf> {
         }
         None => (begins.to_owned(), script),
     };
-    let mut words = rest.split(|sign: char| sign.is_whitespace() || ";&|(){}".contains(sign));
+    let mut words = rest.split(|sign: char| sign.is_whitespace() || ";&|(){}'\"`".contains(sign));
     let leads = |word: &str| {
         matches!(word, "cd" | "pushd")
             || LEADS_ELSEWHERE.iter().any(|start| word.starts_with(start))
@@ -114,7 +114,11 @@ impl HinderingPaths {
             return Self::default();
         }
         let workspace = command.files.workspace.clone();
-        let is_within = |path: &PathBuf| path.starts_with(&workspace) && *path != workspace;
+        // A worktree has its repository elsewhere.
+        let is_within = |path: &PathBuf| {
+            let mut around = repositories.iter().chain([&workspace]);
+            *path != workspace && around.any(|around| path.starts_with(around))
+        };
         let mounted = mounted.into_iter().filter(is_within).collect();
         let roots = repositories.iter().filter_map(|dot_git| dot_git.parent());
         let roots: BTreeSet<_> = roots.map(Path::to_owned).collect();
@@ -203,13 +207,11 @@ impl HinderingPaths {
         paths.filter_map(|path| self.mounted_at(&path).map(|mounted| (path, mounted))).collect()
     }
 
-    /// What is mounted at a path of the workspace, around it or beneath it.
+    /// What is mounted at a path or around it, in the workspace also beneath it.
     fn mounted_at(&self, path: &Path) -> Option<&Path> {
-        if !path.starts_with(&self.workspace) || path == self.workspace {
-            return None;
-        }
         let around = path.ancestors().find_map(|around| self.mounted.get(around));
         let beneath = || {
+            (path.starts_with(&self.workspace) && path != self.workspace).then_some(())?;
             let mut after =
                 self.mounted.range::<Path, _>((Bound::Excluded(path), Bound::Unbounded));
             after.next().filter(|mounted| mounted.starts_with(path))
@@ -250,6 +252,26 @@ mod tests {
         ".vscode/tasks.json",
         "node_modules/a/test/key.pem",
     ];
+
+    #[test]
+    fn a_worktree_meets_what_is_protected_in_its_repository() {
+        let git = "/w/main/.git";
+        let config = "/w/main/.git/config";
+        let hindering = hindering("git config a.b c", "", &[config, ".vscode/x"], &[git, ".git"]);
+        let line = format!("error: could not write config file {config}: Device or resource busy");
+        let hindered = hindering.named(["", &line]);
+        assert_eq!(hindered.named, BTreeSet::from([Path::new(config)]));
+        let line = line.replace("config:", "other:");
+        assert_eq!(hindering.named(["", &line]), Hindered::default());
+    }
+
+    #[test]
+    fn a_directory_that_a_quoted_script_goes_to_is_not_known() {
+        for text in ["sh -c 'cd cl && git config a.b c'", "bash -lc \"cd cl; git config a.b c\""] {
+            let hindering = hindering(text, "", &MOUNTED, &[".git", "cl/.git"]);
+            assert_eq!(hindering.git_root, None, "{text}");
+        }
+    }
 
     #[test]
     fn what_keeps_a_file_from_a_command_is_found_however_a_program_names_it() {

@@ -61,6 +61,15 @@ fn marked_before(index: &[u8], place: &IndexPlace) -> Option<BTreeSet<OsString>>
     })
 }
 
+/// When marks are cleared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Clearing {
+    /// At the end of their command.
+    AtEnd,
+    /// Later, by what was written down of them.
+    Left,
+}
+
 /// Whether something in an index is marked by commands that run in this process.
 pub(crate) fn has_marks(index: &Path) -> bool {
     IndexPlace::reach(index).is_ok_and(|place| held().iter().any(|one| one.place.is_same(&place)))
@@ -82,7 +91,7 @@ pub fn clear_left_marks(directory: &Path) -> io::Result<()> {
         };
         let cleared = place.and_then(|place| {
             place.remove_left(&left.new_index())?;
-            clear(&left, &place, &mut region, Duration::ZERO)
+            clear((&left, Clearing::Left), &place, &mut region, Duration::ZERO)
         });
         match cleared {
             Ok(_) => left.settled(),
@@ -106,7 +115,11 @@ fn named(names: Vec<Vec<u8>>) -> impl Iterator<Item = OsString> {
 /// Clears in an index what a command has marked and no other needs. Where some of that is no longer marked, git has
 /// changed these entries, and `git mv` carries their bits to the new names: then all is cleared that nobody had marked
 /// before.
-fn unmark(index: &[u8], record: &MarkRecord, place: &IndexPlace) -> Option<ChangedIndex> {
+fn unmark(
+    index: &[u8],
+    (record, when): (&MarkRecord, Clearing),
+    place: &IndexPlace,
+) -> Option<ChangedIndex> {
     let others = held_in(place, Some(record));
     let clear = |before: Option<&BTreeSet<OsString>>| {
         git_index::changed(index, SkipChange::Clear, |name| {
@@ -117,6 +130,8 @@ fn unmark(index: &[u8], record: &MarkRecord, place: &IndexPlace) -> Option<Chang
     };
     let own = clear(None)?;
     let is_lost = own.names.len() < record.names.difference(&others).count();
+    // Later somebody else may have cleared all of them, and a person have marked others since.
+    let is_lost = is_lost && (when == Clearing::AtEnd || !own.names.is_empty());
     match &record.before {
         Some(before) if is_lost && !place.is_sparse() => clear(Some(before)),
         _ => Some(own),
@@ -125,7 +140,7 @@ fn unmark(index: &[u8], record: &MarkRecord, place: &IndexPlace) -> Option<Chang
 
 /// Clears what nobody else needs. Returns what was still marked of it.
 fn clear(
-    record: &MarkRecord,
+    (record, when): (&MarkRecord, Clearing),
     place: &IndexPlace,
     region: &mut HeldRegion,
     wait: Duration,
@@ -134,8 +149,9 @@ fn clear(
         return Ok(record.names.clone());
     }
     let pause = |pause| region.pause(pause);
-    let cleared =
-        place.replace(&record.new_index(), wait, pause, |bytes, _| unmark(bytes, record, place))?;
+    let cleared = place.replace(&record.new_index(), wait, pause, |bytes, _| {
+        unmark(bytes, (record, when), place)
+    })?;
     // The repository, or its index, is gone.
     let Some(cleared) = cleared else { return Ok(BTreeSet::new()) };
     place.sync()?;
@@ -145,7 +161,7 @@ fn clear(
 
 fn release(own: &Arc<HeldMarks>, wait: Duration) -> io::Result<BTreeSet<OsString>> {
     let mut region = HeldRegion::enter(vec![own.record.index.clone()]);
-    let left = clear(&own.record, &own.place, &mut region, wait);
+    let left = clear((&own.record, Clearing::AtEnd), &own.place, &mut region, wait);
     // Whoever came meanwhile has these marks as well, and none that are about to be cleared.
     held().retain(|one| !Arc::ptr_eq(one, own));
     let left = left?;

@@ -13,6 +13,7 @@
 
 mod claims;
 mod commits;
+mod examine;
 mod group_sync;
 mod lease;
 mod load;
@@ -363,8 +364,7 @@ impl History {
         let path = self.directory.path().join(store::FILE);
         Err(Error::History {
             reason: format!(
-                "{} was moved, removed or replaced while it is in use; nothing was changed: put it back or restart \
-                 the daemon",
+                "{} was moved, removed or replaced while it is in use: put it back or restart the daemon",
                 path.display()
             ),
             damaged: false,

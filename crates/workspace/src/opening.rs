@@ -9,6 +9,7 @@ use std::path::{Component, Path};
 
 use moss_sdk::RelPath;
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::aliases::Aliases;
 #[cfg(target_os = "linux")]
@@ -65,15 +66,31 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// Looks whether the path of the root still leads to the directory that was opened.
+    /// Looks whether the path of the root still leads to the directory that was opened. May wait for a disk where
+    /// the workspace is not [local](Self::is_local).
     ///
     /// # Errors
     ///
-    /// `RootReplaced`.
+    /// `RootReplaced`; `Io` where the path cannot be looked at.
     pub fn check_root(&self) -> Result<(), Error> {
-        let moved = || Error::RootReplaced { path: self.path.display().to_string() };
-        let now = rustix::fs::lstat(&self.path).map_err(|_| moved())?;
-        if handle::Stat::new(&now).identity == self.identity { Ok(()) } else { Err(moved()) }
+        let path = self.path.display();
+        let found = rustix::fs::lstat(&self.path).map(|found| handle::Stat::new(&found).identity);
+        match found {
+            Ok(identity) if identity == self.identity => Ok(()),
+            Ok(_) | Err(Errno::NOENT | Errno::NOTDIR | Errno::LOOP) => {
+                Err(Error::RootReplaced { path: path.to_string() })
+            }
+            Err(errno) => Err(Error::io(&path, "look at", errno)),
+        }
+    }
+
+    /// Whether the workspace is known to lie on a file system of this machine.
+    pub fn is_local(&self) -> bool {
+        #[cfg(target_os = "linux")]
+        let is_local = self.cached.works();
+        #[cfg(not(target_os = "linux"))]
+        let is_local = false;
+        is_local
     }
 }
 

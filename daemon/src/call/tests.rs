@@ -233,7 +233,7 @@ async fn a_call_that_is_cancelled_while_the_journal_is_full_is_recorded_later() 
         event: AuditEvent::JobStarted { job: "1".to_owned() },
     };
     let journal = &workspace.journal;
-    let records = (0..2 * QUEUE_RECORDS_MAX).map(|_| journal.record(other(), Durability::Batched));
+    let records = (0..8 * QUEUE_RECORDS_MAX).map(|_| journal.record(other(), Durability::Batched));
     let mut waiting: Vec<_> = records.map(Box::pin).collect();
     let mut cx = std::task::Context::from_waker(std::task::Waker::noop());
     // Those that find no slot wait for the next ones.

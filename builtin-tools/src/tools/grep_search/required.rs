@@ -475,7 +475,7 @@ mod tests {
         let line = "a task of some words ".repeat(200_000);
         let lines = line.replace("words ", "words\n");
         for (pattern, text) in
-            [("[x-z]q", &line), ("q+$", &line), (r"[x-z]\n", &lines), (r"(?s)x.*q", &lines)]
+            [("[x-z]q", &line), ("q{1,9}$", &line), (r"[x-z]\n", &lines), (r"(?s)x.{1,9}q", &lines)]
         {
             let pattern = Pattern::compile(pattern, true, false).unwrap();
             let looks = AtomicUsize::new(0);
@@ -499,7 +499,8 @@ mod tests {
 
     #[test]
     fn matches_are_found_where_windows_meet() {
-        for expression in [r"\bneedle\b", "needle$", r"[-\s]needle\s{1,3}-", r"n\w+e\b", "^needle"]
+        for expression in
+            [r"\bneedle\b", "needle$", r"[-\s]needle\s{1,3}-", r"n\w{4}e\b", "^needle"]
         {
             let pattern = Pattern::compile(expression, true, false).unwrap();
             let pace = ScanPace::free();
@@ -513,6 +514,20 @@ mod tests {
                 let shortest = matcher.shortest_match_at(text, 0);
                 assert_eq!(shortest, raw.shortest_match_at(text, 0), "{expression} {at}");
             }
+        }
+    }
+
+    #[test]
+    fn matches_without_a_longest_length_are_found_in_long_lines() {
+        let line = format!("{{needle{}}}", "-".repeat(3 << 20));
+        for expression in [r"^\{.*\}$", "needle.*$", r"\{[^\n]*\}", r"(?s)needle.*\z"] {
+            let pattern = Pattern::compile(expression, true, expression.contains("(?s)")).unwrap();
+            let pace = ScanPace::free();
+            let (matcher, text) = (pattern.in_lines(&line, &pace), line.as_bytes());
+            let (found, raw) = (matcher.find_at(text, 0), pattern.matcher.find_at(text, 0));
+            assert!(found == raw && raw.unwrap().is_some(), "{expression}");
+            let by_line = lines(expression.trim_start_matches("(?s)"), &line, true);
+            assert_eq!(by_line, [1], "{expression}");
         }
     }
 

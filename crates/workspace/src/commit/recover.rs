@@ -81,6 +81,9 @@ fn sweep(workspace: &Workspace, history: &History) -> Result<u64, Error> {
             history.recovered(newest);
         }
         if !is_all {
+            let left =
+                unswept.iter().find(|intent| newest.is_none_or(|newest| newest < intent.number));
+            left.into_iter().for_each(|intent| history.left(intent.number));
             break;
         }
     }
@@ -90,7 +93,11 @@ fn sweep(workspace: &Workspace, history: &History) -> Result<u64, Error> {
 /// Whether it is known that nothing lies beside the file any more: a directory that cannot be looked at just
 /// now is looked at the next time.
 fn complete(workspace: &Workspace, history: &History, file: &IntentFile) -> Result<bool, Error> {
-    let Some(spot) = Spot::of_path(workspace, &file.real)? else { return Ok(true) };
+    let spot = match Spot::of_path(workspace, &file.real) {
+        Err(Error::Io { .. }) => return Ok(false),
+        spot => spot?,
+    };
+    let Some(spot) = spot else { return Ok(true) };
     match handle::find_at(&spot.parent, &file.temp) {
         Ok(None) | Err(Errno::NOTDIR) => return Ok(true),
         Ok(Some(_)) => {}

@@ -76,6 +76,11 @@ impl History {
         self.settled().recover(newest);
     }
 
+    /// Notes that recovery could not look at an entry, which it does again.
+    pub(crate) fn left(&self, number: u64) {
+        self.settled().leave(number);
+    }
+
     /// Writes an intent with all contents.
     pub(crate) fn begin(
         &self,

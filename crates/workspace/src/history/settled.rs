@@ -34,7 +34,13 @@ impl SettledEntries {
     pub(super) fn recover(&mut self, newest: u64) {
         self.newest = self.newest.max(newest);
         self.written = self.written.max(newest);
-        self.open.clear();
+        self.open.retain(|open| *open > newest);
+    }
+
+    /// Recovery could not look at an entry.
+    pub(super) fn leave(&mut self, number: u64) {
+        self.newest = self.newest.max(number);
+        self.open.insert(number);
     }
 
     /// An entry is begun.
@@ -87,7 +93,23 @@ mod tests {
     fn recovery_settles_what_was_left_behind() {
         let mut settled = SettledEntries::default();
         settled.begin(5);
-        settled.recover(0);
+        settled.recover(4);
+        assert_eq!(settled.up_to(), 4);
+        settled.recover(5);
         assert_eq!(settled.up_to(), 5);
+    }
+
+    #[test]
+    fn what_recovery_could_not_look_at_holds_back_all_after_it() {
+        let mut settled = SettledEntries::default();
+        settled.recover(7);
+        settled.leave(8);
+        for number in 11..=100 {
+            settled.begin(number);
+            settled.settle(number);
+            assert_eq!((settled.up_to(), settled.due()), (7, None));
+        }
+        settled.recover(8);
+        assert_eq!(settled.up_to(), 100);
     }
 }

@@ -36,7 +36,7 @@ const SCHEMA_VERSION: i64 = SCHEMA.len() as i64;
 const APPLICATION_ID: i64 = 0x6d6f_7373;
 /// More statements than there are in this crate: those of a commit are compiled once.
 const STATEMENTS_MAX: usize = 64;
-const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A change set that was begun.
 #[derive(Debug)]
@@ -103,23 +103,30 @@ pub(super) fn log_sync(
     })
 }
 
-/// Brings the tables to the version that this program knows.
-fn migrate(transaction: &Transaction<'_>) -> Result<(), Error> {
-    let pragma = |name| transaction.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+/// The version of the tables; none where there are none yet.
+pub(super) fn version_of(connection: &Connection) -> Result<Option<i64>, Error> {
+    let pragma = |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
     let damaged = |reason: String| Error::History { reason, damaged: true };
-    let version = match (pragma("application_id")?, pragma("user_version")?) {
-        (APPLICATION_ID, SCHEMA_VERSION) => return Ok(()),
-        (0, 0) => 0,
-        (APPLICATION_ID, version @ 1..SCHEMA_VERSION) => version,
-        (APPLICATION_ID, version @ SCHEMA_VERSION..) => {
+    match (pragma("application_id")?, pragma("user_version")?) {
+        (0, 0) => Ok(None),
+        (APPLICATION_ID, version @ 1..=SCHEMA_VERSION) => Ok(Some(version)),
+        (APPLICATION_ID, version) if version > SCHEMA_VERSION => {
             let reason = format!(
                 "a newer moss wrote it (version {version} of its tables, this one knows {SCHEMA_VERSION}): use that one"
             );
-            return Err(Error::History { reason, damaged: false });
+            Err(Error::History { reason, damaged: false })
         }
-        (APPLICATION_ID, version) => return Err(damaged(format!("it has version {version}"))),
-        (id, _) => return Err(damaged(format!("it belongs to another application ({id:#x})"))),
-    };
+        (APPLICATION_ID, version) => Err(damaged(format!("it has version {version}"))),
+        (id, _) => Err(damaged(format!("it belongs to another application ({id:#x})"))),
+    }
+}
+
+/// Brings the tables to the version that this program knows.
+fn migrate(transaction: &Transaction<'_>) -> Result<(), Error> {
+    let version = version_of(transaction)?.unwrap_or_default();
+    if version == SCHEMA_VERSION {
+        return Ok(());
+    }
     for (step, sql) in (0..).zip(SCHEMA) {
         if step >= version {
             transaction.execute_batch(sql)?;

@@ -8,7 +8,7 @@ use crate::handle::{Identity, Stat};
 // === impl OwnDir ===
 
 impl OwnDir {
-    /// Returns which file has a name at the path of this directory; `None` if there is none.
+    /// Returns which file has a name at the path of this directory; `None` if it is missing.
     ///
     /// # Errors
     ///

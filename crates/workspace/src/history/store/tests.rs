@@ -40,6 +40,10 @@ fn history_of_version_1_is_carried_over_whole() {
     lay(&state, VERSION_1);
     fs::create_dir(&root).unwrap();
     fs::write(root.join("a.txt"), "one\ntwo\n").unwrap();
+    // A look changes nothing.
+    let before = fs::read(state.join(FILE)).unwrap();
+    assert_eq!(History::examine(&state).unwrap(), 5);
+    assert_eq!(fs::read(state.join(FILE)).unwrap(), before);
     // The second time there is nothing to carry over.
     for _ in 0..2 {
         let history = open(&state).unwrap();
@@ -97,8 +101,9 @@ fn history_of_a_later_version_or_of_another_program_is_left_alone() {
         let state = temp.path().join("state");
         lay(&state, &format!("{VERSION_1};{pragma}"));
         let before = fs::read(state.join(FILE)).unwrap().len();
-        let error = open(&state).unwrap_err();
-        assert!(error.to_string().contains(why), "{error}");
+        for error in [open(&state).unwrap_err(), History::examine(&state).unwrap_err()] {
+            assert!(error.to_string().contains(why), "{error}");
+        }
         assert_eq!(fs::read(state.join(FILE)).unwrap().len(), before);
         let connection = Connection::open(state.join(FILE)).unwrap();
         let entries: i64 = connection

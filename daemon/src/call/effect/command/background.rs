@@ -6,6 +6,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use moss_sandbox::{Profile, Sandbox, Tier};
 use moss_sdk::command::CommandReport;
+use moss_sdk::deceptive::escaped;
 
 use super::PlannedCommand;
 use super::made::ProtectedBefore;
@@ -90,6 +91,11 @@ fn report(job: &BackgroundJob, has_ended: bool) -> CommandReport {
         left_running: Vec::new(),
         sandbox: job.facts.sandbox.clone(),
         changed: Vec::new(),
-        notes: [how].into_iter().chain(status.ended_by).chain(status.notes).collect(),
+        notes: [how]
+            .into_iter()
+            .chain(status.ended_by)
+            .chain(status.notes)
+            .map(|note| escaped(&note))
+            .collect(),
     }
 }
