@@ -68,15 +68,19 @@ impl GuestContent {
         }
         let given_bytes = given_bytes(&part);
         self.check_room(given_bytes.saturating_add(self.refused_bytes))?;
-        let part = read(part).inspect_err(|_| {
+        let part = self.fitting(part).inspect_err(|_| {
             self.refused_bytes = self.refused_bytes.saturating_add(given_bytes);
         })?;
-        // JSON is shown in other words than it was given in.
-        let size_bytes = part.size_bytes();
-        self.check_room(size_bytes)?;
-        self.size_bytes = self.size_bytes.saturating_add(size_bytes);
+        self.size_bytes = self.size_bytes.saturating_add(part.size_bytes());
         self.parts.push(part);
         Ok(())
+    }
+
+    /// Reads what there is room for: JSON is shown in other words than it was given in.
+    fn fitting(&self, part: Part) -> Result<ContentPart, ToolError> {
+        let part = read(part)?;
+        self.check_room(part.size_bytes())?;
+        Ok(part)
     }
 
     fn check_room(&self, more_bytes: usize) -> Result<(), ToolError> {
@@ -120,6 +124,17 @@ mod tests {
         assert_eq!(error.code, ErrorCode::TooLarge, "{}", error.message);
         content.push(json(format!("[{}]", " ".repeat(MOST - 2)))).unwrap();
         assert_eq!(content.size_bytes(), 2);
+    }
+
+    #[test]
+    fn what_grows_too_large_by_being_read_is_counted_as_refused() {
+        let mut content = GuestContent::new(MOST);
+        // Shown as 100000.0.
+        let growing = format!("[{}1E5]", "1E5,".repeat(199));
+        let error = content.push(json(growing)).unwrap_err();
+        assert_eq!(error.code, ErrorCode::TooLarge, "{}", error.message);
+        let error = content.push(json("[".repeat(MOST / 4))).unwrap_err();
+        assert_eq!(error.code, ErrorCode::TooLarge, "{}", error.message);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// Most bytes that may be read for the patterns of one schema, each pattern as often as it has escapes:
 /// some hundredths of a second.
-const READ_BYTES_MAX: usize = 1 << 18;
+const READ_BYTES_MAX: usize = 1 << 16;
 
 /// Refuses a schema whose patterns would take long to read.
 pub(crate) fn check_spelling(schema: &Value) -> Result<(), String> {
