@@ -171,11 +171,13 @@ impl InputState {
         if left.is_empty() {
             return Ok(());
         }
+        // A program may have read the text, and want lines again, by the time that it is written.
+        let cut_lines = self.input.cuts_lines();
         self.input.write_some(&mut left).await?;
         left.clone_into(&mut self.rest);
         self.line_bytes = match text.bytes().rev().position(is_line_end) {
             // What is read byte by byte makes no line.
-            _ if !self.input.cuts_lines() => 0,
+            _ if !(cut_lines && self.input.cuts_lines()) => 0,
             Some(bytes) => bytes,
             None => self.line_bytes + text.len(),
         };
