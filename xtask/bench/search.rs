@@ -46,6 +46,15 @@ const WITHOUT_INDEX: &str = "[index]\nenabled = false\n";
 /// What the rows without one are called.
 const NO_INDEX: &str = ", no index";
 
+/// What a search without an index may take of ripgrep's time.
+const SCAN_WANTED: &str = "ratio ≤ 1.1";
+
+/// How long searches took, and how long each ripgrep took for the same.
+struct SearchTimes {
+    own: Vec<Duration>,
+    others: Vec<Vec<Duration>>,
+}
+
 /// A tree that is measured: with the daemon that serves it, and what it is measured against.
 struct SearchBench<'a> {
     place: &'a Testbed,
@@ -107,6 +116,21 @@ fn number_of(variable: &str, usual: usize) -> Result<usize> {
     std::env::var(variable).map_or(Ok(usual), |text| Ok(text.parse()?))
 }
 
+// === impl SearchTimes ===
+
+impl SearchTimes {
+    fn of(rivals: &Rivals) -> Self {
+        Self { own: Vec::new(), others: vec![Vec::new(); rivals.ripgreps.len()] }
+    }
+
+    fn extend(&mut self, more: Self) {
+        self.own.extend(more.own);
+        for (others, more) in self.others.iter_mut().zip(more.others) {
+            others.extend(more);
+        }
+    }
+}
+
 // === impl SearchBench ===
 
 impl SearchBench<'_> {
@@ -133,8 +157,8 @@ impl SearchBench<'_> {
         let on_disk = Row::bytes("index on disk, against the texts", disk_bytes);
         rows.push(on_disk.against(Spread::single(size.bytes)).wanted(SIZE_WANTED));
         let has_patterns = self.has(SearchPart::Patterns);
-        for kind in SearchKind::ALL.into_iter().filter(|_| has_patterns) {
-            rows.extend(self.searches(&caller, kind, "").await?);
+        if has_patterns {
+            rows.extend(self.searches_of_all_kinds(&caller, "").await?);
         }
         if self.has(SearchPart::Listings) {
             rows.extend(self.listings(&caller).await?);
@@ -155,49 +179,61 @@ impl SearchBench<'_> {
     async fn without_index(&self) -> Result<Vec<Row>> {
         self.place.configure(WITHOUT_INDEX)?;
         let (daemon, caller) = ServerProcess::daemon(self.place).await?;
-        let mut rows = Vec::new();
-        for kind in SearchKind::ALL {
-            rows.extend(self.searches(&caller, kind, NO_INDEX).await?);
-        }
+        let mut rows = self.searches_of_all_kinds(&caller, NO_INDEX).await?;
         rows.push(self.compare(&caller, NO_INDEX).await?);
         drop(caller);
         daemon.stop().await?;
         Ok(rows)
     }
 
+    /// Searches of each kind, and what they take together that an index can help.
+    async fn searches_of_all_kinds(&self, caller: &BenchClient, how: &str) -> Result<Vec<Row>> {
+        let (mut rows, mut together) = (Vec::new(), SearchTimes::of(&self.rivals));
+        for kind in SearchKind::ALL {
+            let times = self.searches(caller, kind).await?;
+            let wanted = if how.is_empty() { kind.wanted() } else { SCAN_WANTED };
+            rows.extend(self.rows_of(&times, &format!("{}{how}", kind.title()), wanted));
+            if kind.has_literal() {
+                together.extend(times);
+            }
+        }
+        let wanted = if how.is_empty() { SearchKind::Word.wanted() } else { SCAN_WANTED };
+        rows.extend(self.rows_of(&together, &format!("all with a literal{how}"), wanted));
+        Ok(rows)
+    }
+
+    /// One row against each ripgrep.
+    fn rows_of(&self, times: &SearchTimes, what: &str, wanted: &'static str) -> Vec<Row> {
+        let row = |(ripgrep, theirs): (&rivals::Ripgrep, &Vec<Duration>)| {
+            let name = format!("grep_search, {what}, {}", ripgrep.version);
+            let theirs = Spread::of(theirs.clone());
+            Row::timed(name, times.own.clone()).against(theirs).wanted(wanted)
+        };
+        self.rivals.ripgreps.iter().zip(&times.others).map(row).collect()
+    }
+
     /// Searches of one kind, in turns with each ripgrep there is.
-    async fn searches(
-        &self,
-        caller: &BenchClient,
-        kind: SearchKind,
-        how: &str,
-    ) -> Result<Vec<Row>> {
+    async fn searches(&self, caller: &BenchClient, kind: SearchKind) -> Result<SearchTimes> {
         let patterns: Vec<String> =
             self.words.iter().map(|word| kind.pattern(word)).take(PATTERNS_EACH).collect();
-        let mut own = Vec::new();
-        let mut others = vec![Vec::new(); self.rivals.ripgreps.len()];
+        let mut times = SearchTimes::of(&self.rivals);
         for round in 0..=ROUNDS {
             for pattern in &patterns {
                 let (found, duration) = search(caller, pattern).await?;
                 for (at, ripgrep) in self.rivals.ripgreps.iter().enumerate() {
                     let (lines, theirs) = ripgrep.search(pattern)?;
                     if round > 0 {
-                        others[at].push(theirs);
+                        times.others[at].push(theirs);
                     }
                     check_equal(pattern, found, lines)?;
                 }
                 // The first round is not measured: it brings the files into memory for both.
                 if round > 0 {
-                    own.push(duration);
+                    times.own.push(duration);
                 }
             }
         }
-        let row = |(ripgrep, theirs): (&rivals::Ripgrep, Vec<Duration>)| {
-            let name = format!("grep_search, {}{how}, {}", kind.title(), ripgrep.version);
-            let wanted = if how.is_empty() { kind.wanted() } else { "ratio ≤ 1.1" };
-            Row::timed(name, own.clone()).against(Spread::of(theirs)).wanted(wanted)
-        };
-        Ok(self.rivals.ripgreps.iter().zip(others).map(row).collect())
+        Ok(times)
     }
 
     /// More patterns than are timed, each with how many lines match of ripgrep.

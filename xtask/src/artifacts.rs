@@ -53,7 +53,7 @@ fn daemon_build(layout: &Layout, profile: BuildProfile) -> Command {
 }
 
 /// Builds the daemon and all tests at once: with the features of the whole workspace, so that what both need is
-/// compiled once. That moss also compiles with its own features alone is seen by `cargo xtask lint`.
+/// compiled once. That moss also compiles with its own features alone is seen by `cargo xtask test all`.
 pub(crate) fn daemon_beside_tests(layout: &Layout, features: &str) -> Result<()> {
     let mut build = child::cargo();
     build.current_dir(&layout.root).args([

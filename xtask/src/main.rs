@@ -52,7 +52,7 @@ usage:
       runs without that suite then
   cargo xtask test all [-- ARGS]
       the same with more of what takes long: 10,000 searches, 2,000 patterns, 100 kills, 500 reloads,
-      200,000 files, a gigabyte of output
+      1,000,000 files, a gigabyte of output; and a check that moss compiles with its own features alone
   cargo xtask conformance
       run the official suite of the Model Context Protocol against the HTTP front; tests/conformance
       has what it does not pass, with reasons

@@ -2,13 +2,15 @@
 //! those that do more when asked do as much as is asked of them.
 
 use std::io::{BufRead as _, BufReader};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 
+use crate::conformance::SuitePackages;
 use crate::layout::{BuildProfile, Layout};
-use crate::{artifacts, child, conformance, demo, node, python};
+use crate::{artifacts, child, conformance, demo, lint, node, python};
 
 /// What the workspace tests besides: programs that are not built with it.
 pub(crate) const FEATURES: &str = "moss-xtask/page,moss-xtask/dist";
@@ -38,6 +40,16 @@ pub(crate) enum TestExtent {
     Everything,
 }
 
+/// What tests need of other languages, and where it is.
+#[derive(Debug)]
+struct TestPackages {
+    python: PathBuf,
+    node_modules: PathBuf,
+    mcp_modules: PathBuf,
+    check_modules: PathBuf,
+    suite: Option<SuitePackages>,
+}
+
 /// What the test programs said at their ends.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct TestTally {
@@ -51,16 +63,16 @@ struct TestTally {
 
 pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Result<()> {
     let started = Instant::now();
-    artifacts::plugins(layout)?;
-    artifacts::guests(layout)?;
-    let python = python::environment(layout)?;
-    let node_modules = node::modules(layout)?;
-    let mcp_modules = node::install(&layout.mcp_clients(), &layout.mcp_environment())?;
-    let check_modules = node::install(&layout.check_packages(), &layout.check_environment())?;
-    // The suite has no part of the tests that arguments pick.
-    let suite_packages = arguments.is_empty().then(|| conformance::install(layout)).transpose()?;
     let features = extent.features();
-    artifacts::daemon_beside_tests(layout, features)?;
+    let (packages, built) = std::thread::scope(|scope| {
+        // Installing waits for the network most of the time: the compiler has the processors meanwhile.
+        let packages = scope.spawn(|| TestPackages::install(layout, arguments.is_empty()));
+        let built = build(layout, extent);
+        (packages.join(), built)
+    });
+    built?;
+    let packages = packages.map_err(|_| anyhow!("the packages of the tests were not installed"))?;
+    let packages = packages?;
 
     let mut tally = TestTally::default();
     let mut workspace = child::cargo();
@@ -71,10 +83,10 @@ pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Re
         .env("MOSS_TEST_PLUGINS", layout.components())
         .env("MOSS_TEST_PLUGIN_TARGET", layout.plugin_target())
         .env("MOSS_TEST_PLUGIN_PROJECTS", layout.plugin_projects())
-        .env("MOSS_TEST_PYTHON", python)
-        .env("MOSS_TEST_NODE_MODULES", node_modules)
-        .env("MOSS_TEST_MCP_MODULES", mcp_modules)
-        .env("MOSS_TEST_CHECK_MODULES", check_modules);
+        .env("MOSS_TEST_PYTHON", packages.python)
+        .env("MOSS_TEST_NODE_MODULES", packages.node_modules)
+        .env("MOSS_TEST_MCP_MODULES", packages.mcp_modules)
+        .env("MOSS_TEST_CHECK_MODULES", packages.check_modules);
     if extent == TestExtent::Everything {
         workspace.envs(MORE);
     }
@@ -96,7 +108,7 @@ pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Re
     // A tour that ends early hides no test that failed: what failed is reported last.
     let tour = if arguments.is_empty() { demo::check(layout) } else { Ok(()) };
     let suite =
-        suite_packages.map_or(Ok(()), |packages| conformance::run(layout, features, &packages));
+        packages.suite.map_or(Ok(()), |packages| conformance::run(layout, features, &packages));
     let TestTally { programs, passed, failed, ignored, broken } = tally;
     println!(
         "\nmoss: {passed} passed, {failed} failed, {ignored} ignored \
@@ -112,6 +124,31 @@ pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Re
         bail!("some tests failed; run one again with `cargo xtask test -- NAME`");
     }
     Ok(())
+}
+
+/// Builds what is tested, and the plugins that tests call.
+fn build(layout: &Layout, extent: TestExtent) -> Result<()> {
+    artifacts::plugins(layout)?;
+    artifacts::guests(layout)?;
+    if extent == TestExtent::Everything {
+        lint::check_alone(layout)?;
+    }
+    artifacts::daemon_beside_tests(layout, extent.features())
+}
+
+// === impl TestPackages ===
+
+impl TestPackages {
+    /// Installs them, those of the suite only where it runs: it has no part of the tests that arguments pick.
+    fn install(layout: &Layout, with_suite: bool) -> Result<Self> {
+        Ok(Self {
+            python: python::environment(layout)?,
+            node_modules: node::modules(layout)?,
+            mcp_modules: node::install(&layout.mcp_clients(), &layout.mcp_environment())?,
+            check_modules: node::install(&layout.check_packages(), &layout.check_environment())?,
+            suite: with_suite.then(|| conformance::install(layout)).transpose()?,
+        })
+    }
 }
 
 // === impl TestExtent ===

@@ -84,6 +84,11 @@ impl SearchKind {
         }
     }
 
+    /// Whether all that it finds holds a text that an index can be asked for.
+    pub(super) fn has_literal(self) -> bool {
+        self != Self::Unaided
+    }
+
     /// What it is to be of ripgrep's time.
     pub(super) fn wanted(self) -> &'static str {
         match self {
