@@ -3,6 +3,7 @@
 //! One reader for replies that come in pieces and for whole ones: a whole one is fed once. What it
 //! says depends on the bytes only, never on where they were cut.
 
+mod ahead;
 mod alike;
 mod call_keys;
 mod calls;
@@ -33,6 +34,7 @@ use serde_json::{Map, Value};
 use crate::diagnostic::{DiagnosticCode, ReplyDiagnostic};
 use crate::event::{Finish, Reply, ReplyEvent};
 use crate::registry::Registry;
+use ahead::NextByte;
 use calls::ReadyCall;
 use frame::Frame;
 use line::LineContext;
@@ -70,6 +72,9 @@ pub struct Parser {
     /// What came and is not decided, from `at` on.
     text: String,
     at: usize,
+    /// Where the line that is being read ends, and where the next tilde stands.
+    line_end: NextByte,
+    tilde: NextByte,
     state: ParserState,
     line: LineContext,
     /// Whether something that is not blank came.
@@ -131,8 +136,8 @@ pub fn parse(registry: &Arc<Registry>, text: &str, finish: Finish) -> Reply {
 /// Repairs the text of one JSON object, where that is possible without ending a string or a
 /// bracket.
 pub(crate) fn repaired_object(text: &str) -> Option<Map<String, Value>> {
-    match <[Value; 1]>::try_from(repair::values(text, false, repair::KnownKeys::default())?.values)
-    {
+    let repaired = repair::values(text, false, repair::KnownKeys::default()).ok()?;
+    match <[Value; 1]>::try_from(repaired.values) {
         Ok([Value::Object(map)]) => Some(map),
         _ => None,
     }
@@ -154,6 +159,8 @@ impl Parser {
             partial: Vec::new(),
             text: String::new(),
             at: 0,
+            line_end: NextByte::new(b'\n'),
+            tilde: NextByte::new(b'~'),
             state,
             line: LineContext::default(),
             has_begun: false,
@@ -245,6 +252,8 @@ impl Parser {
         } else {
             self.text.drain(..self.at);
         }
+        self.line_end.cut(self.at);
+        self.tilde.cut(self.at);
         self.at = 0;
     }
 

@@ -1,22 +1,27 @@
 //! From the values inside of a frame to calls: which keys name the tool, which hold the arguments.
 
+mod arguments;
 mod written;
 
 use serde_json::{Map, Value};
 
 use super::call_keys::{NAME_KEYS, OTHER_KEYS};
-use super::repair::{self, KnownKeys};
+use super::repair::{self, KnownKeys, said_twice};
 use crate::diagnostic::{DiagnosticCode, RepairKind, ReplyDiagnostic};
 use crate::registry::{RegisteredTool, Registry};
+use crate::strict_json::JsonFault;
+pub(super) use arguments::{NotArguments, arguments, scalar};
 use written::{WrittenCall, contradiction, gather};
 
-/// How many levels of JSON inside of strings are taken out where an object belongs.
-const NESTED_JSON_MAX: usize = 2;
 /// The most bytes of an id that is kept.
 const ID_BYTES_MAX: usize = 64;
 
 /// Said where quotes inside of strings leave open where the strings end.
 pub(super) const UNESCAPED: &str = "quotes inside of a string are not escaped; write each as \\\"";
+
+/// Said of what is not JSON and cannot be repaired.
+const NOT_JSON: &str =
+    "what stands inside is not JSON; write one JSON object, strings in double quotes";
 
 /// A call that can be made.
 #[derive(Debug, Clone, PartialEq)]
@@ -62,12 +67,13 @@ pub(super) fn inside(
         None => KnownKeys::of_calls(registry),
     };
     let text = if blank { "{}" } else { text };
-    let Some(repaired) = repair::values(text, closed, keys).or_else(|| repair::rounded(text))
-    else {
-        return inside.none(
-            DiagnosticCode::MalformedJson,
-            "what stands inside is not JSON; write one JSON object, strings in double quotes",
-        );
+    let repaired = match repair::values(text, closed, keys) {
+        Err(fault) => repair::rounded(text).ok_or(fault),
+        repaired => repaired,
+    };
+    let repaired = match repaired {
+        Ok(repaired) => repaired,
+        Err(fault) => return inside.unread(&fault, NOT_JSON),
     };
     // Only what is marked as a call may have words and brackets around it.
     let is_loose = !explicit
@@ -113,8 +119,9 @@ pub(super) fn inside(
 pub(super) fn keyed(registry: &Registry, text: &str, closed: bool) -> Inside {
     let mut inside = Inside::default();
     let message = "what stands inside is no list of objects with the name of a tool as their key";
-    let Some(repaired) = repair::values(text, closed, KnownKeys::default()) else {
-        return inside.none(DiagnosticCode::MalformedJson, message);
+    let repaired = match repair::values(text, closed, KnownKeys::default()) {
+        Ok(repaired) => repaired,
+        Err(fault) => return inside.unread(&fault, message),
     };
     inside.note_changes(repaired.changes);
     let values = repaired.values.into_iter().flat_map(|value| match value {
@@ -134,55 +141,20 @@ pub(super) fn keyed(registry: &Registry, text: &str, closed: bool) -> Inside {
     inside
 }
 
-/// Takes arguments out of what stands where they belong: an object, nothing, or JSON in strings.
-/// Returns the bare value where it is none of them.
-pub(super) fn arguments(
-    value: Option<Value>,
-    keys: KnownKeys<'_>,
-) -> Result<Map<String, Value>, Value> {
-    let bare = match value {
-        None => return Ok(Map::new()),
-        Some(Value::Object(fields)) => return Ok(fields),
-        Some(bare) => bare,
-    };
-    let mut inner = None;
-    for level in 0..=NESTED_JSON_MAX {
-        inner = match inner.as_ref().unwrap_or(&bare) {
-            Value::Null => return Ok(Map::new()),
-            Value::String(text) if matches!(text.trim(), "" | "null") => return Ok(Map::new()),
-            Value::String(text) if level < NESTED_JSON_MAX => nested(text, keys),
-            _ => None,
-        };
-        match inner {
-            Some(Value::Object(fields)) => return Ok(fields),
-            Some(_) => {}
-            None => break,
-        }
-    }
-    Err(bare)
-}
-
-fn nested(text: &str, keys: KnownKeys<'_>) -> Option<Value> {
-    let text = text.trim();
-    if text.starts_with('"') {
-        return serde_json::from_str(text).ok();
-    }
-    if !text.starts_with('{') {
-        return None;
-    }
-    let mut repaired = repair::values(text, false, keys)?;
-    // Words of a shell may begin with a brace.
-    let is_whole =
-        !repaired.changes.contains(&RepairKind::SurroundingText) && repaired.values.len() == 1;
-    is_whole.then(|| repaired.values.remove(0))
-}
-
 // === impl Inside ===
 
 impl Inside {
     pub(super) fn none(mut self, code: DiagnosticCode, message: &str) -> Self {
         self.refuse(code, message.to_owned());
         self
+    }
+
+    /// Reports why its JSON is not read; where it is not JSON, with these words.
+    fn unread(self, fault: &JsonFault, message: &str) -> Self {
+        match fault {
+            JsonFault::Malformed => self.none(DiagnosticCode::MalformedJson, message),
+            JsonFault::Twice(key) => self.none(DiagnosticCode::MalformedJson, &said_twice(key)),
+        }
     }
 
     /// Reports why something that was meant as a call is not one.
@@ -282,7 +254,11 @@ impl Inside {
         }
         let arguments = match arguments(value, KnownKeys::of_arguments(registry, Some(tool))) {
             Ok(arguments) => arguments,
-            Err(bare) => match scalar(tool, bare) {
+            Err(NotArguments::Twice(key)) => {
+                let message = format!("{}: {}", tool.name(), said_twice(&key));
+                return self.refuse(DiagnosticCode::MalformedJson, message);
+            }
+            Err(NotArguments::Bare(bare)) => match scalar(tool, bare) {
                 Ok((parameter, arguments)) => {
                     let message = format!("{}: a bare value became `{parameter}`", tool.name());
                     self.note(DiagnosticCode::ScalarArgs, message);
@@ -352,26 +328,6 @@ pub(super) fn unknown(registry: &Registry, name: &str) -> ReplyDiagnostic {
         None => format!("there is no tool `{shown}`"),
     };
     ReplyDiagnostic::new(DiagnosticCode::UnknownTool, message)
-}
-
-/// Makes arguments of a bare value where only one can be meant.
-pub(super) fn scalar(
-    tool: &RegisteredTool,
-    value: Value,
-) -> Result<(&str, Map<String, Value>), String> {
-    match tool.only_required_string() {
-        Some(parameter) if !value.is_array() && !is_broken_json(&value) => {
-            Ok((parameter, Map::from_iter([(parameter.to_owned(), value)])))
-        }
-        _ => Err(format!("{}: the arguments are not an object", tool.name())),
-    }
-}
-
-/// Whether a string is JSON that does not parse: it was meant as the arguments themselves.
-fn is_broken_json(value: &Value) -> bool {
-    let Some(text) = value.as_str() else { return false };
-    let inner = text.trim_start().strip_prefix(['{', '[']).map(str::trim_start);
-    inner.is_some_and(|inner| inner.starts_with(|c| repair::is_quote(c) || "{[]}".contains(c)))
 }
 
 /// Whether an id can be repeated to every client.

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 use super::call_keys::ARGUMENT_KEYS;
-use super::calls::{self, Inside};
-use super::repair::KnownKeys;
+use super::calls::{self, Inside, NotArguments};
+use super::repair::{KnownKeys, said_twice};
 use super::{ParseOptions, Parser};
 use crate::diagnostic::{DiagnosticCode, ReplyDiagnostic};
 use crate::event::{Finish, Reply, ReplyEvent};
@@ -67,7 +67,11 @@ impl Parser {
                 let message = format!("{}: the reply ends inside of the arguments", tool.name());
                 return self.note(DiagnosticCode::TruncatedCall, message);
             }
-            Err(bare) => match calls::scalar(tool, bare) {
+            Err(NotArguments::Twice(key)) => {
+                let message = format!("{}: {}", tool.name(), said_twice(&key));
+                return self.note(DiagnosticCode::MalformedJson, message);
+            }
+            Err(NotArguments::Bare(bare)) => match calls::scalar(tool, bare) {
                 Ok((parameter, arguments)) => {
                     let message = format!("{}: a bare value became `{parameter}`", tool.name());
                     self.events.push(ReplyEvent::Diagnostic(ReplyDiagnostic::new(

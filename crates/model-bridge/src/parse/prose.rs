@@ -89,17 +89,18 @@ impl Parser {
             if let Some(step) = self.made_up_result(is_last) {
                 return step;
             }
-            end = memchr::memchr(b'\n', self.rest().as_bytes()).map_or(end, |place| place + 1);
+            let line_end = self.line_end.find(&self.text, self.at);
+            end = line_end.map_or(end, |place| place + 1 - self.at);
         }
         let rest = &self.rest().as_bytes()[..end];
         if self.alike.is_idle() && skip::is_short_text(rest) {
             self.pass_lines(end);
             return ParseStep::Again;
         }
-        let mut next = self.next_mark(rest);
-        if let Some(tilde) = memchr::memchr(b'~', &rest[..next.unwrap_or(rest.len())]) {
-            next = Some(tilde);
-        }
+        let tilde = self.tilde.find(&self.text, self.at).map(|place| place - self.at);
+        let tilde = tilde.filter(|place| *place < end);
+        let rest = &self.rest().as_bytes()[..end];
+        let next = self.next_mark(rest, tilde.unwrap_or(end)).or(tilde);
         let lead = match next {
             Some(next) => lead_before(&rest[..next], Some(rest[next])),
             None if !is_last => lead_before(rest, None),
@@ -120,10 +121,10 @@ impl Parser {
         self.came_upon(mark)
     }
 
-    /// The next position before which nothing begins. A bracket that begins nothing is passed over,
-    /// unless it may belong to the call right before.
-    fn next_mark(&self, text: &[u8]) -> Option<usize> {
-        let mut places = memchr::memchr3_iter(b'`', b'[', b'<', text);
+    /// The next position within so many bytes before which nothing begins. A bracket that begins nothing
+    /// is passed over, unless it may belong to the call right before.
+    fn next_mark(&self, text: &[u8], length: usize) -> Option<usize> {
+        let mut places = memchr::memchr3_iter(b'`', b'[', b'<', &text[..length]);
         places.find(|place| {
             self.line.owed().is_some() || !skip::begins_nothing(&self.registry, &text[*place..])
         })

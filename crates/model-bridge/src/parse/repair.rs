@@ -6,6 +6,7 @@
 mod escapes;
 mod keys;
 mod reader;
+mod signs;
 mod strings;
 
 use std::collections::BTreeSet;
@@ -13,14 +14,17 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use crate::diagnostic::RepairKind;
+use crate::strict_json::{self, JsonFault};
 pub(super) use keys::KnownKeys;
 use reader::Repairer;
-pub(super) use reader::is_quote;
+pub(super) use signs::is_quote;
 
 /// How deep JSON may nest.
 pub(super) const DEPTH_MAX: usize = 64;
 /// Digits from which an integer may not fit 64 bits.
 const DIGITS_EXACT_MAX: usize = 18;
+/// How much of a key is shown, in characters.
+const KEY_CHARS_MAX: usize = 80;
 
 /// The values of a text, and what was changed to read them.
 #[derive(Debug, PartialEq)]
@@ -31,28 +35,39 @@ pub(super) struct Repaired {
 
 /// Reads JSON values that follow each other, with or without commas between them. `closed` says
 /// whether whoever wrote them marked their end, so that brackets that are missing may be put in;
-/// `keys` what is known of the keys.
-pub(super) fn values(text: &str, closed: bool, keys: KnownKeys<'_>) -> Option<Repaired> {
-    if let Some(values) = strict(text) {
-        return exact(text).then_some(Repaired { values, changes: Vec::new() });
-    }
+/// `keys` what is known of the keys. What has a key twice is not repaired: which value is meant,
+/// nobody knows.
+pub(super) fn values(text: &str, closed: bool, keys: KnownKeys<'_>) -> Result<Repaired, JsonFault> {
     let mut changes = BTreeSet::new();
-    let repaired = Repairer::new(text, closed, keys, &mut changes).read()?;
-    if !exact(&repaired) {
-        return None;
+    let repaired;
+    let (values, written) = match strict(text) {
+        Ok(values) => (values, text),
+        Err(JsonFault::Malformed) => {
+            repaired = Repairer::new(text, closed, keys, &mut changes).read()?;
+            (strict(&repaired)?, repaired.as_str())
+        }
+        Err(twice) => return Err(twice),
+    };
+    if !exact(written) {
+        return Err(JsonFault::Malformed);
     }
-    let values = strict(&repaired)?;
-    Some(Repaired { values, changes: changes.into_iter().collect() })
+    Ok(Repaired { values, changes: changes.into_iter().collect() })
+}
+
+/// Says that a key is there twice.
+pub(super) fn said_twice(key: &str) -> String {
+    let shown: String = key.chars().take(KEY_CHARS_MAX).collect();
+    format!("`{shown}` is there twice; write it once")
 }
 
 /// Reads JSON as [`values`], where integers beyond 64 bits are all that speaks against it: each becomes
 /// the nearest number.
 pub(super) fn rounded(text: &str) -> Option<Repaired> {
-    let values = strict(text)?;
+    let values = strict(text).ok()?;
     (!exact(text)).then(|| Repaired { values, changes: vec![RepairKind::Rounded] })
 }
 
-fn strict(text: &str) -> Option<Vec<Value>> {
+fn strict(text: &str) -> Result<Vec<Value>, JsonFault> {
     let mut values = Vec::new();
     let mut rest = text;
     let may_be_deep = text.bytes().filter(|byte| matches!(byte, b'{' | b'[')).count() > DEPTH_MAX;
@@ -62,14 +77,15 @@ fn strict(text: &str) -> Option<Vec<Value>> {
             rest = rest.strip_prefix(',').unwrap_or(rest).trim_ascii_start();
         }
         if rest.is_empty() {
-            return (!text.trim_ascii_end().ends_with(',')).then_some(values);
+            let is_over = !text.trim_ascii_end().ends_with(',');
+            return if is_over { Ok(values) } else { Err(JsonFault::Malformed) };
         }
         if !rest.starts_with(['{', '[']) || (may_be_deep && deeper_than_allowed(rest)) {
-            return None;
+            return Err(JsonFault::Malformed);
         }
-        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
-        values.push(stream.next()?.ok()?);
-        rest = &rest[stream.byte_offset()..];
+        let (value, length) = strict_json::first(rest)?;
+        values.push(value);
+        rest = &rest[length..];
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::*;
 
 mod any_text;
+mod doubled_keys;
 
 /// The shared cases: texts of models, and what is to be read in them.
 static CASES: LazyLock<Value> =

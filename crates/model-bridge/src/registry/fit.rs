@@ -5,6 +5,7 @@ use serde_json::{Map, Number, Value};
 use super::names::fold;
 use super::{ToolDefinition, Types};
 use crate::diagnostic::RepairKind;
+use crate::strict_json;
 
 /// How deep values are made to fit.
 const DEPTH_MAX: usize = 16;
@@ -239,9 +240,11 @@ fn from_text(text: String, types: Types, place: SchemaPosition<'_>, notes: &mut 
     Value::String(text)
 }
 
-/// The words of a text that is nothing but words with commas between them.
+/// The words of a text that is nothing but words with commas between them. One in quotes is a part
+/// of JSON, which is not read where it is malformed.
 fn listed(text: &str) -> Option<Vec<Value>> {
-    let is_word = |word: &&str| !word.is_empty() && !word.contains(char::is_whitespace);
+    let of_none = |c: char| c.is_whitespace() || c == '"';
+    let is_word = |word: &&str| !word.is_empty() && !word.contains(of_none);
     let words = text.split(',').map(str::trim);
     words.map(|word| Some(word).filter(is_word).map(Value::from)).collect()
 }
@@ -265,7 +268,7 @@ fn is_beyond_64_bits(number: f64) -> bool {
 fn unwrapped(text: &str, types: Types) -> Option<Value> {
     let mut text = text.to_owned();
     for _ in 0..NESTED_JSON_MAX {
-        match serde_json::from_str(&text).ok()? {
+        match strict_json::whole(&text).ok()? {
             Value::String(inner) => text = inner,
             value @ (Value::Array(_) | Value::Object(_)) if types.allow(&value) => {
                 return Some(value);

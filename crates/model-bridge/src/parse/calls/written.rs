@@ -48,8 +48,17 @@ fn read(mut fields: Map<String, Value>) -> Option<WrittenCall> {
     let id = id.filter(|id| is_id(id)).map(str::to_owned);
     let mut written = match fields.get_mut("function") {
         Some(Value::Object(function)) => {
-            let said = said_in(function);
+            let mut said = said_in(function);
             fields.shift_remove("function");
+            // What stands around it may say something else.
+            let names = NAME_KEYS.iter().filter_map(|key| fields.get(*key)?.as_str());
+            said.other_names.extend(names.map(str::to_owned));
+            let differs = |key: &&&str| {
+                let other = fields.get(**key);
+                other.is_some_and(says_something) && other != said.arguments.as_ref()
+            };
+            let other = ARGUMENT_KEYS.iter().find(differs).filter(|_| said.arguments.is_some());
+            said.clash = said.clash.or(other.map(|key| ["function", *key]));
             said
         }
         _ => said_in(&mut fields),

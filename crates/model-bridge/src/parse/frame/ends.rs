@@ -221,9 +221,8 @@ impl Frame {
     /// Whether its inside reads as JSON up to a position. `may_guess` says whether the ends of
     /// strings may be recognized by what follows them.
     fn reads_well(&self, registry: &Registry, body: &str, place: usize, may_guess: bool) -> bool {
-        repair::values(&body[..place], true, self.keys(registry)).is_some_and(|repaired| {
-            may_guess || !repaired.changes.contains(&RepairKind::InnerQuotes)
-        })
+        repair::values(&body[..place], true, self.keys(registry))
+            .is_ok_and(|repaired| may_guess || !repaired.changes.contains(&RepairKind::InnerQuotes))
     }
 
     fn keys<'r>(&self, registry: &'r Registry) -> KnownKeys<'r> {

@@ -5,7 +5,9 @@ use std::collections::BTreeSet;
 use super::super::call_keys::NAME_KEYS;
 use super::DEPTH_MAX;
 use super::keys::{JsonRole, KnownKeys};
+use super::signs::{is_quote, skip_blanks};
 use crate::diagnostic::RepairKind;
+use crate::strict_json::JsonFault;
 
 /// Words that mean a value of JSON, and the value.
 const LITERALS: &[(&str, &str)] = &[
@@ -33,8 +35,8 @@ pub(super) struct Repairer<'t, 'c> {
     pub(super) stack: Vec<Bracket>,
     pub(super) keys: KnownKeys<'t>,
     closed: bool,
-    /// Whether a key of a call is there twice.
-    is_doubled: bool,
+    /// The key that an object has twice, where that is seen.
+    pub(super) twice: Option<String>,
     /// How many calls were read.
     calls: usize,
     /// Where the last comment of several lines may end.
@@ -83,14 +85,21 @@ impl<'t, 'c> Repairer<'t, 'c> {
             stack: Vec::new(),
             keys,
             closed,
-            is_doubled: false,
+            twice: None,
             calls: 0,
             comments_end,
         }
     }
 
-    /// Reads everything. Returns none where it cannot be repaired.
-    pub(super) fn read(mut self) -> Option<String> {
+    /// Makes strict JSON of the text, and says why that is not possible.
+    pub(super) fn read(mut self) -> Result<String, JsonFault> {
+        match self.values() {
+            Some(()) => Ok(self.out),
+            None => Err(self.twice.map_or(JsonFault::Malformed, JsonFault::Twice)),
+        }
+    }
+
+    fn values(&mut self) -> Option<()> {
         let mut values = 0;
         loop {
             self.skip_blanks();
@@ -124,13 +133,12 @@ impl<'t, 'c> Repairer<'t, 'c> {
         }
         // Where the end of a string was recognized by what follows, nothing else may be doubtful.
         let is_guessed = self.changes.contains(&RepairKind::InnerQuotes);
-        let is_doubtful = self.is_doubled
-            || FRAMES.iter().any(|mark| self.text.contains(mark))
+        let is_doubtful = FRAMES.iter().any(|mark| self.text.contains(mark))
             || names_of_calls(self.text) > self.calls
             || [RepairKind::SurroundingText, RepairKind::ExtraBracket, RepairKind::MissingBracket]
                 .iter()
                 .any(|change| self.changes.contains(change));
-        (values > 0 && !(is_guessed && is_doubtful)).then_some(self.out)
+        (values > 0 && !(is_guessed && is_doubtful)).then_some(())
     }
 
     /// Reads a value that begins with a bracket.
@@ -241,18 +249,17 @@ impl<'t, 'c> Repairer<'t, 'c> {
             return None;
         }
         let key = self.out[begin..self.out.len() - 1].to_owned();
-        self.take_key(key);
-        self.set(Expected::Colon);
-        Some(())
-    }
-
-    fn take_key(&mut self, key: String) {
-        let Some(open) = self.stack.last_mut() else { return };
+        let open = self.stack.last_mut()?;
         if open.role.is_known() {
-            self.is_doubled |= open.seen.contains(&key);
+            if open.seen.contains(&key) {
+                self.twice = Some(key);
+                return None;
+            }
             open.seen.push(key.clone());
         }
         open.key = key;
+        open.next = Expected::Colon;
+        Some(())
     }
 
     fn item(&mut self, c: char) -> Option<()> {
@@ -365,36 +372,4 @@ fn names_of_calls(text: &str) -> usize {
 
 fn is_name_key(key: &str) -> bool {
     NAME_KEYS.contains(&key)
-}
-
-/// Whether a character may begin a string.
-pub(in crate::parse) fn is_quote(c: char) -> bool {
-    matches!(c, '"' | '“' | '”' | '„' | '＂' | '\'' | '‘' | '’')
-}
-
-/// The position after white space and comments, and whether there was a comment.
-///
-/// No comment of several lines ends after `comments_end`: whoever looks for its end from every `/*`
-/// needs for ever.
-pub(super) fn skip_blanks(text: &str, mut at: usize, comments_end: usize) -> (usize, bool) {
-    let mut commented = false;
-    loop {
-        let rest = &text[at..];
-        let blank = rest.find(|c: char| !c.is_whitespace() && c != '\u{feff}');
-        at += blank.unwrap_or(rest.len());
-        let rest = &text[at..];
-        let begins_line = || text[..at].trim_end_matches([' ', '\t']).ends_with('\n');
-        let length = if rest.starts_with("//") || (rest.starts_with('#') && begins_line()) {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if let Some(inside) = rest.strip_prefix("/*").filter(|_| at < comments_end) {
-            match inside.find("*/") {
-                Some(end) => end + 4,
-                None => return (at, commented),
-            }
-        } else {
-            return (at, commented);
-        };
-        commented = true;
-        at += length;
-    }
 }

@@ -1,7 +1,8 @@
 //! Strings as models write them: where one ends is recognized by what follows.
 
 use super::escapes::Backslashes;
-use super::reader::{Repairer, is_quote, skip_blanks};
+use super::reader::Repairer;
+use super::signs::{is_quote, skip_blanks};
 use crate::diagnostic::RepairKind;
 
 /// How far a key is looked for after a string, in bytes.
@@ -9,6 +10,17 @@ const KEY_BYTES_MAX: usize = 96;
 /// How far what follows a quote is looked for, in bytes: whoever looks at the rest of a text from
 /// every quote in it needs for ever.
 const AHEAD_BYTES_MAX: usize = 1024;
+/// What is open in a string that ends further than it seems: where that is JSON, it has keys.
+#[derive(Default)]
+struct TextInside {
+    /// How many more braces opened than closed.
+    braces: usize,
+    /// Whether a quote opened and did not close.
+    is_quoted: bool,
+    /// Whether a key of it was taken for text.
+    has_keys: bool,
+}
+
 /// What closes a bracket.
 const CLOSERS: [char; 4] = ['}', '｝', ']', '］'];
 
@@ -31,18 +43,21 @@ impl Repairer<'_, '_> {
         } else {
             self.out.push('"');
         }
+        let mut inside = TextInside::default();
         loop {
             let c = self.bump()?;
+            inside.pass(c);
             match c {
                 '\\' => self.backslash(backslashes)?,
                 c if closes(quote, c) => {
                     if self.ends(quote, is_key) {
                         self.out.push('"');
-                        return Some(());
+                        return inside.is_whole().then_some(());
                     }
-                    if self.is_slip() || self.ends_call() {
+                    if self.is_slip() || self.ends_call() || self.is_before_key(&mut inside) {
                         return None;
                     }
+                    inside.is_quoted = !inside.is_quoted;
                     self.changes.insert(RepairKind::InnerQuotes);
                     if c == '"' {
                         self.out.push('\\');
@@ -200,6 +215,30 @@ impl Repairer<'_, '_> {
         })
     }
 
+    /// Whether a key follows a quote inside of a string that the object has already, or does not
+    /// have: the quote ended the string, or is one of the text, and nobody knows. Only where an
+    /// object and a quote are open in the text, it is one of the text.
+    fn is_before_key(&mut self, inside: &mut TextInside) -> bool {
+        let Some(open) = self.stack.last().filter(|open| open.is_object) else { return false };
+        let text = &self.text[..self.text.floor_char_boundary(self.at + AHEAD_BYTES_MAX)];
+        let (mut at, _) = skip_blanks(text, self.at, text.len());
+        if let Some(c) = text[at..].chars().next().filter(|c| matches!(c, ',' | '，')) {
+            (at, _) = skip_blanks(text, at + c.len_utf8(), text.len());
+        }
+        let Some(key) = any_key_at(text, at) else { return false };
+        let is_twice = open.seen.iter().any(|seen| seen == key);
+        // A word with a colon is one of a text, as a rule.
+        if !is_twice && !text[at..].starts_with(is_quote) {
+            return false;
+        }
+        if inside.is_quoted && inside.braces > 0 {
+            inside.has_keys = true;
+            return false;
+        }
+        self.twice = is_twice.then(|| key.to_owned());
+        true
+    }
+
     /// Whether a quote inside of a string shows that the JSON continued there, with a slip: a key
     /// of the call follows, or another string. What it says is not guessed.
     fn is_slip(&self) -> bool {
@@ -228,6 +267,23 @@ impl Repairer<'_, '_> {
         let is_key = !key.is_empty() && self.keys.may_stand(open.role, key);
         let follows = after.starts_with([':', '：', '=']) || word[length..].starts_with(['"', '”']);
         is_key && follows && !open.seen.iter().any(|seen| seen == key)
+    }
+}
+
+// === impl TextInside ===
+
+impl TextInside {
+    fn pass(&mut self, c: char) {
+        match c {
+            '{' => self.braces += 1,
+            '}' => self.braces = self.braces.saturating_sub(1),
+            _ => {}
+        }
+    }
+
+    /// Whether what was taken for JSON in the text ends in it.
+    fn is_whole(&self) -> bool {
+        !self.has_keys || (self.braces == 0 && !self.is_quoted)
     }
 }
 

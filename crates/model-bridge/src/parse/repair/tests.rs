@@ -5,7 +5,8 @@ use serde_json::json;
 use super::*;
 
 fn repaired(text: &str) -> Option<(Vec<Value>, Vec<RepairKind>)> {
-    values(text, true, KnownKeys::default()).map(|repaired| (repaired.values, repaired.changes))
+    let repaired = values(text, true, KnownKeys::default()).ok()?;
+    Some((repaired.values, repaired.changes))
 }
 
 #[test]
@@ -19,7 +20,7 @@ fn what_is_json_is_not_touched() {
     ] {
         let (values, changes) = repaired(text).unwrap();
         assert_eq!(changes, [], "{text}");
-        assert_eq!(Some(values), strict(text));
+        assert_eq!(Ok(values), strict(text));
     }
 }
 
@@ -76,11 +77,11 @@ fn what_cannot_be_known_is_not_made_up() {
     }
     // A quote whose string continues further than anybody looks: nothing of it is cut off.
     let far = format!("{{\"a\":\"5\"}} {}\"}}", "and more ".repeat(300));
-    assert_eq!(values(&far, true, KnownKeys::default()), None);
-    assert_eq!(values("{\"a\":1", false, KnownKeys::default()), None);
-    assert_eq!(values(&"[".repeat(DEPTH_MAX + 1), true, KnownKeys::default()), None);
+    assert_eq!(values(&far, true, KnownKeys::default()), Err(JsonFault::Malformed));
+    assert!(values("{\"a\":1", false, KnownKeys::default()).is_err());
+    assert!(values(&"[".repeat(DEPTH_MAX + 1), true, KnownKeys::default()).is_err());
     let deep = format!("{}{}", "[".repeat(DEPTH_MAX + 1), "]".repeat(DEPTH_MAX + 1));
-    assert_eq!(values(&deep, true, KnownKeys::default()), None);
+    assert!(values(&deep, true, KnownKeys::default()).is_err());
     let allowed = format!("{}{}", "[".repeat(DEPTH_MAX), "]".repeat(DEPTH_MAX));
-    assert!(values(&allowed, true, KnownKeys::default()).is_some());
+    assert!(values(&allowed, true, KnownKeys::default()).is_ok());
 }

@@ -9,6 +9,7 @@ use super::super::repair::{self, KnownKeys};
 use super::ParameterForm;
 use crate::diagnostic::{DiagnosticCode, RepairKind, ReplyDiagnostic};
 use crate::registry::RegisteredTool;
+use crate::strict_json;
 
 /// Words for no value.
 const NULLS: &[(&str, bool)] = &[("null", true), ("None", false)];
@@ -125,7 +126,7 @@ fn value(
     let types = tool.parameter(argument.key).and_then(|parameter| tool.types_of(parameter));
     // What may be anything is the text that it is, unless its tag says otherwise.
     let Some(types) = types.filter(|types| !types.allow_all()) else {
-        let json = || serde_json::from_str(text.trim()).ok();
+        let json = || strict_json::whole(text.trim()).ok();
         let value = (argument.is_string == Some(false)).then(json).flatten();
         return value.or_else(|| Some(Value::from(text)));
     };
@@ -146,10 +147,10 @@ fn value(
     }
     if types.allows_string() {
         // A text that happens to be JSON of another type that is allowed.
-        let value: Option<Value> = serde_json::from_str(plain).ok();
+        let value = strict_json::whole(plain).ok();
         return value.filter(|value| types.allow(value)).or_else(|| Some(Value::from(text)));
     }
-    let mut repaired = repair::values(plain, false, KnownKeys::default())?;
+    let mut repaired = repair::values(plain, false, KnownKeys::default()).ok()?;
     let is_whole =
         repaired.values.len() == 1 && !repaired.changes.contains(&RepairKind::SurroundingText);
     changes.append(&mut repaired.changes);
