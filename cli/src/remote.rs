@@ -1,6 +1,8 @@
 //! Which daemon a command talks to, and what it shows to it; for `moss serve`, what others must
 //! show to reach its ports.
 
+use std::ffi::OsString;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -73,6 +75,30 @@ impl Remote {
             Some(server) => format!("{command} --server {}", quoted(&server.to_string())),
             None => command.to_owned(),
         }
+    }
+
+    /// The options by which somebody else reaches the same daemon as a caller, with absolute paths.
+    pub(super) fn of_a_caller(&self) -> io::Result<Vec<(&'static str, OsString)>> {
+        let absolute = |path: &PathBuf| std::path::absolute(path).map(PathBuf::into_os_string);
+        let server = self.server.as_ref().map(|server| match server {
+            Address::Unix(socket) => absolute(socket).map(|socket| {
+                let mut address = OsString::from("unix:");
+                address.push(socket);
+                address
+            }),
+            Address::Tcp(_) => Ok(server.to_string().into()),
+        });
+        let files = [
+            ("--token-file", &self.token_file),
+            ("--tls-ca", &self.tls_ca),
+            ("--tls-cert", &self.tls_cert),
+            ("--tls-key", &self.tls_key),
+        ];
+        let files = files
+            .into_iter()
+            .filter_map(|(option, file)| file.as_ref().map(|file| Ok((option, absolute(file)?))));
+        let server = server.map(|server| Ok(("--server", server?)));
+        server.into_iter().chain(files).collect()
     }
 
     /// The daemon that was named, if one was; with a credential to show, the one on the default socket:

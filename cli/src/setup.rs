@@ -6,20 +6,22 @@ mod configured;
 mod edit;
 mod file;
 mod record;
+mod started;
 mod undo;
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
 use moss_dispatch::Outcome;
 use moss_sdk::RelPath;
+use moss_workspace::dirs::Dirs;
 use serde_json::{Value, json};
 
-use self::clients::{CLIENTS, ClientRow, ServerCommand, UserDirectories};
+use self::clients::{CLIENTS, ClientRow, UserDirectories};
 use self::configured::{ConfiguredServer, configured, not_set_up};
 use self::edit::NotEdited;
 use self::record::SetupRecord;
+use self::started::DIRECTORIES;
 use super::error::CliError;
 use super::{Session, diff, prompt, table, text};
 
@@ -27,13 +29,6 @@ use super::{Session, diff, prompt, table, text};
 const LINE_BYTES_MAX: usize = 1_000;
 /// So much of a long line is shown before what changes.
 const LEAD_BYTES: usize = 200;
-/// Variables that say where moss's files are, and where they are in the home directory without.
-const DIRECTORIES: [(&str, &str); 3] = [
-    ("XDG_CACHE_HOME", ".cache"),
-    ("XDG_CONFIG_HOME", ".config"),
-    ("XDG_STATE_HOME", ".local/state"),
-];
-
 /// What the file is called in a diff whose own name no diff can show.
 const NAMELESS: &str = "configuration";
 
@@ -43,11 +38,12 @@ type ListedClient = (&'static ClientRow, PathBuf, bool, Result<Option<Configured
 /// Set moss up in a client that speaks MCP
 ///
 /// Shows what changes in the client's own configuration of the user, asks, and keeps a backup. Comments
-/// and everything else in the file stay as they are; the client need not be installed yet.
+/// and everything else in the file stay as they are; the client need not be installed yet. With --workspace,
+/// --server, --token-file or options of TLS the client uses these, too.
 #[derive(Debug, clap::Args)]
 pub(super) struct ClientSetupArgs {
     /// The client to set up; --list shows all
-    #[arg(value_parser = client(), required_unless_present = "list")]
+    #[arg(value_parser = client())]
     client: Option<String>,
 
     /// Do it without asking
@@ -63,10 +59,12 @@ pub(super) struct ClientSetupArgs {
     check: bool,
 
     /// List the clients: which are installed, which are set up
-    #[arg(long)]
+    #[arg(long, conflicts_with = "client")]
     list: bool,
 
     /// Tools that the client sees: default, read-only, all, or a set of your config.toml
+    ///
+    /// Without it those that the client sees already.
     #[arg(long, value_name = "NAME", conflicts_with = "list")]
     set: Option<String>,
 
@@ -78,6 +76,11 @@ pub(super) struct ClientSetupArgs {
 pub(super) async fn run(args: ClientSetupArgs, session: &Session) -> Result<Outcome, CliError> {
     let directories = directories()?;
     let Some(client) = args.client.as_deref().and_then(clients::find) else {
+        if !args.list {
+            return Err(CliError::invalid(
+                "name the client to set up; `moss setup --list` shows all",
+            ));
+        }
         return list(&directories, session);
     };
     if args.check {
@@ -127,8 +130,15 @@ async fn set_up(
     if let Some(set) = &args.set {
         session.tool_set(set)?;
     }
-    let decides = args.elicit || (!args.yes && wants_forms(client, session).await?);
-    let server = server(args.set.as_deref(), decides)?;
+    let configured = configured(client, directories).ok().flatten();
+    // Without a question it stays as it is.
+    let decides = match (&configured, args.yes) {
+        _ if args.elicit => true,
+        (Some(configured), true) => configured.has_forms(),
+        (None, true) => false,
+        (_, false) => wants_forms(client, session).await?,
+    };
+    let server = started::command(session, args.set.as_deref(), decides, configured.as_ref())?;
     let (path, is_installed) = (client.file(directories), client.is_installed(directories));
     // What is not there yet is made only once there is a yes.
     let before = file::read(&path)?;
@@ -160,11 +170,10 @@ async fn set_up(
     if file::read(&path)? != before {
         return Err(changed_meanwhile(&path));
     }
-    let record = SetupRecord::keep(&session.dirs()?, client, &path, before.as_deref(), &after)?;
-    file::write(&path, Some(&after))?;
+    let kept = write(&session.dirs()?, client, &path, before.as_deref(), &after)?;
     let mut done = format!("{} is set up in {}{off}", client.title, shown(&path));
-    if before.is_some() {
-        done.push_str(&format!("; what was there before: {}", shown(&record)));
+    if let Some(kept) = kept {
+        done.push_str(&format!("; what was there before: {}", shown(&kept)));
     }
     if !is_installed {
         done.push_str("; it is not installed yet");
@@ -172,6 +181,31 @@ async fn set_up(
     session.ui.print(&done)?;
     session.ui.note(&next_steps(client, decides));
     Ok(Outcome::Ok)
+}
+
+/// Writes a file that was agreed to, after its record. Returns where what a person had there is kept.
+fn write(
+    dirs: &Dirs,
+    client: &ClientRow,
+    path: &Path,
+    before: Option<&str>,
+    after: &str,
+) -> Result<Option<PathBuf>, CliError> {
+    let known = SetupRecord::load(dirs, client, path)?;
+    // What moss itself wrote last is nothing to go back to.
+    let of_moss = known.as_ref().filter(|known| before.is_some_and(|text| known.wrote(text)));
+    let text = of_moss.map_or(before, |known| known.before.as_deref());
+    let kept = text.map(|text| record::keep_text(dirs, client, path, text)).transpose()?;
+    SetupRecord::of_setup(known.as_ref(), client, path, before, after).save(dirs, client)?;
+    if let Err(error) = file::write(path, before, Some(after)) {
+        // Nothing was set up: what was known of the file is still so.
+        match known {
+            Some(known) => known.save(dirs, client)?,
+            None => SetupRecord::remove(dirs, client, path)?,
+        }
+        return Err(error);
+    }
+    Ok(kept)
 }
 
 /// What remains to be done, and how to see that it works.
@@ -241,41 +275,6 @@ fn switched_off(client: &ClientRow, path: &Path, off: &str) -> CliError {
         .hint("switch it on there or in the client")
 }
 
-/// The command for a client: this program, wherever the client is started from.
-fn server(set: Option<&str>, decides_by_form: bool) -> Result<ServerCommand, CliError> {
-    let program = as_text(std::env::current_exe()?)?;
-    let mut args = vec!["mcp".to_owned()];
-    if let Some(set) = set {
-        args.extend(["--set".to_owned(), set.to_owned()]);
-    }
-    if decides_by_form {
-        args.push("--elicit".to_owned());
-    }
-    Ok(ServerCommand { command: program, args, environment: directories_elsewhere() })
-}
-
-/// The path of this program as a file of text has it.
-fn as_text(program: PathBuf) -> Result<String, CliError> {
-    program.into_os_string().into_string().map_err(|program| {
-        let message =
-            format!("the path of this program is not UTF-8: {}", shown(Path::new(&program)));
-        CliError::new(Outcome::Failed, "config_unusable", message)
-            .hint("move moss to a directory whose path is, and run the command there")
-    })
-}
-
-/// Variables that say where moss's files are, where they are not where they are without: a client may start
-/// what it starts with few variables.
-fn directories_elsewhere() -> BTreeMap<String, String> {
-    let home = std::env::var_os("HOME").map(PathBuf::from).unwrap_or_default();
-    let named = |(name, usual): &(&str, &str)| {
-        let value = std::env::var(name).ok()?;
-        let path = Path::new(&value);
-        (path.is_absolute() && path != home.join(usual)).then(|| ((*name).to_owned(), value))
-    };
-    DIRECTORIES.iter().filter_map(named).collect()
-}
-
 async fn wants_forms(client: &ClientRow, session: &Session) -> Result<bool, CliError> {
     if !session.ui.interactive() || session.ui.json() {
         return Ok(false);
@@ -305,6 +304,12 @@ fn show(session: &Session, path: &Path, before: Option<&str>, after: Option<&str
     let (before, after) = (bytes(before), bytes(after));
     let shown_diff = moss_workspace::between(&name, before.as_deref(), after.as_deref());
     session.ui.note(&format!("{}\n{}", shown(path), diff::colored(&cut_lines(&shown_diff.text))));
+    if file::has_other_names(path) {
+        session.ui.note(&format!(
+            "{} is a hard link: its other names keep what is there now; link them again afterwards",
+            shown(path)
+        ));
+    }
 }
 
 /// Cuts what is too long to be read: programs write files of one line. What stays of such a line is where it
@@ -370,18 +375,7 @@ fn unusable(error: moss_workspace::Error) -> CliError {
 
 #[cfg(test)]
 mod tests {
-    use std::ffi::OsStr;
-    use std::os::unix::ffi::OsStrExt as _;
-
     use super::*;
-
-    #[test]
-    fn a_program_whose_path_no_configuration_can_have_is_refused() {
-        let path = |bytes: &[u8]| PathBuf::from(OsStr::from_bytes(bytes));
-        assert_eq!(as_text(path("/ö/moss".as_bytes())).unwrap(), "/ö/moss");
-        let refused = as_text(path(b"/\xff/moss")).unwrap_err().error;
-        assert!(refused.message.contains("is not UTF-8") && refused.hint.is_some(), "{refused:?}");
-    }
 
     #[test]
     fn a_line_that_nobody_reads_is_cut_and_says_how_long_it_is() {

@@ -46,6 +46,22 @@ fn done(site: &Site, arguments: &[&str]) -> String {
     ended.stdout
 }
 
+/// The copy that a command names of what was there: before, or before the setup.
+fn kept_at(said: &str, when: &str) -> PathBuf {
+    let (_, rest) = said.split_once(&format!("; what was there {when}: ")).expect(said);
+    rest.split(';').next().unwrap().trim().into()
+}
+
+fn kept(said: &str, when: &str) -> String {
+    std::fs::read_to_string(kept_at(said, when)).unwrap()
+}
+
+/// What moss keeps of setups, by names.
+fn kept_names(site: &Site) -> Vec<String> {
+    let entries = std::fs::read_dir(site.state().join("setup")).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+}
+
 #[test]
 fn every_client_is_set_up_without_a_file_and_left_without_one() {
     let site = Site::new();
@@ -60,6 +76,24 @@ fn every_client_is_set_up_without_a_file_and_left_without_one() {
         done(&site, &["setup", client, "--undo", "--yes"]);
         assert!(!path.exists(), "{client}");
     }
+}
+
+#[test]
+fn a_second_setup_keeps_the_set_of_tools_and_options_of_the_way_go_into_the_entry() {
+    let site = Site::new();
+    let entry = || std::fs::read_to_string(file(&site, "codex")).unwrap();
+    done(&site, &["setup", "codex", "--yes", "--set", "read-only", "--elicit"]);
+    done(&site, &["setup", "codex", "--yes", "--server", "unix:run/other.sock"]);
+    let text = entry();
+    for part in ["\"read-only\"", "\"--elicit\"", "\"--server\"", "\"unix:/"] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    done(&site, &["setup", "codex", "--yes", "--set", "default"]);
+    let text = entry();
+    assert!(!text.contains("read-only") && !text.contains("--server"), "{text}");
+    let bare = site.run(&["setup"]);
+    assert_eq!(bare.code, Some(2), "{bare:?}");
+    assert!(bare.stderr.contains("moss setup --list"), "{bare:?}");
 }
 
 #[test]
@@ -408,9 +442,7 @@ fn undo_puts_the_entry_of_before_into_a_file_that_changed_since() {
         let left = std::fs::read_to_string(&path).unwrap();
         assert!(left.contains("\"other\": 1"), "{left}");
         // All of it stays kept.
-        let (_, record) = said.rsplit_once("what was there before: ").unwrap();
-        let record: Value = serde_json::from_slice(&std::fs::read(record.trim()).unwrap()).unwrap();
-        assert_eq!(record["before"], OWN);
+        assert_eq!(kept(&said, "before the setup"), OWN);
         // What stands there now is not moss's to remove.
         let again = done(&site, &["setup", "cursor", "--undo", "--yes"]);
         assert!(again.contains("is not set up"), "{again}");
@@ -524,8 +556,7 @@ fn undo_without_a_setup_keeps_what_it_removes() {
             put(&path, text);
             let said = done(&site, &["setup", client, "--undo", "--yes"]);
             assert!(!std::fs::read_to_string(&path).unwrap().contains("mine"), "{client}");
-            let (_, kept) = said.rsplit_once("what was there before: ").unwrap();
-            assert_eq!(std::fs::read_to_string(kept.trim()).unwrap(), text, "{client}");
+            assert_eq!(kept(&said, "before"), text, "{client}");
             put(&path, &text.replace("moss", "other"));
             done(&site, &["setup", client, "--yes"]);
             let text = std::fs::read_to_string(&path).unwrap();
@@ -646,4 +677,233 @@ fn a_check_in_a_home_directory_says_that_there_is_no_project() {
     let report: Value =
         serde_json::from_str(&check(&["setup", "cursor", "--check", "--json"]).stdout).unwrap();
     assert_eq!(report["called"], Value::Null, "{report}");
+}
+
+#[test]
+fn undo_leaves_comments_behind_the_entry_of_codex() {
+    let site = Site::new();
+    let path = file(&site, "codex");
+    for (behind, left) in [
+        ("\n# MY SECTION\n\n# about z\n[z]\na=1\n", "# MY SECTION\n\n# about z\n[z]\na=1\n"),
+        ("  # indented\n[z]\na=1\n", "  # indented\n[z]\na=1\n"),
+        ("\n  # at the end\n", "  # at the end\n"),
+    ] {
+        put(&path, "a=1\n");
+        done(&site, &["setup", "codex", "--yes"]);
+        let text = std::fs::read_to_string(&path).unwrap();
+        put(&path, &format!("{text}{behind}"));
+        done(&site, &["setup", "codex", "--undo", "--yes"]);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("a=1\n\n{left}"));
+    }
+}
+
+#[test]
+fn undo_keeps_what_a_person_wrote_in_the_entry() {
+    for (client, before, place, added) in [
+        ("codex", Some("a=1\n"), "args = ", "startup_timeout_sec = 5\nargs = "),
+        ("codex", None, "args = ", "# slow\nargs = "),
+        ("cursor", Some("{ \"a\": 1 }\n"), "\"args\"", "\"timeout\": 5, \"args\""),
+        ("cursor", Some("{}\n"), "\n    }\n", "\n    } // note\n"),
+        ("cursor", None, "\"args\"", "\"timeout\": 5, \"args\""),
+        ("continue", Some("name: a\n"), "    args", "    timeout: 5 # note\n    args"),
+        ("continue", None, "    args", "    timeout: 5 # note\n    args"),
+    ] {
+        let site = Site::new();
+        let path = file(&site, client);
+        if let Some(before) = before {
+            put(&path, before);
+        }
+        done(&site, &["setup", client, "--yes"]);
+        let text = std::fs::read_to_string(&path).unwrap();
+        let changed = text.replacen(place, added, 1);
+        assert_ne!(changed, text, "{client}");
+        put(&path, &changed);
+        let said = done(&site, &["setup", client, "--undo", "--yes"]);
+        assert_eq!(path.exists(), before.is_some(), "{client}");
+        assert_eq!(kept(&said, "before"), changed, "{client}");
+        if let Some(before) = before {
+            assert_eq!(kept(&said, "before the setup"), before, "{client}");
+        }
+    }
+}
+
+#[test]
+fn each_file_of_a_client_has_a_setup_of_its_own() {
+    let site = Site::new();
+    let [one, other] = ["one", "other"].map(|name| site.outside(name));
+    let own = "# mine\n[mcp_servers.moss]\nurl = \"https://x.example\"\n";
+    let run = |home: &Path, arguments: &[&str]| {
+        let mut command = site.command(arguments);
+        command.env("CODEX_HOME", home).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let ended = Ended::of(&mut command);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        ended.stdout
+    };
+    let text = |home: &Path| std::fs::read_to_string(home.join("config.toml")).unwrap();
+    put(&one.join("config.toml"), own);
+    put(&other.join("config.toml"), "a=1\n");
+    let said = run(&one, &["setup", "codex", "--yes"]);
+    run(&other, &["setup", "codex", "--yes"]);
+    assert_eq!(kept(&said, "before"), own);
+    let set_up = text(&other);
+    let undone = run(&one, &["setup", "codex", "--undo", "--yes"]);
+    assert!(undone.contains("is what it was before"), "{undone}");
+    assert_eq!((text(&one).as_str(), text(&other)), (own, set_up));
+    // The usual file is another one.
+    let undone = done(&site, &["setup", "codex", "--undo", "--yes"]);
+    assert!(undone.contains("is not set up"), "{undone}");
+    // A path is the same in another spelling.
+    run(&other.join("."), &["setup", "codex", "--undo", "--yes"]);
+    assert_eq!(text(&other), "a=1\n");
+}
+
+#[test]
+fn a_copy_that_was_named_stays_after_another_setup() {
+    let site = Site::new();
+    let path = file(&site, "cursor");
+    let own = OWN.replace("example\",", "example\", // mine");
+    put(&path, &own);
+    let first = done(&site, &["setup", "cursor", "--yes"]);
+    add_key(&path, "other");
+    let undone = done(&site, &["setup", "cursor", "--undo", "--yes"]);
+    assert!(!std::fs::read_to_string(&path).unwrap().contains("// mine"));
+    for key in ["more", "most"] {
+        done(&site, &["setup", "cursor", "--yes"]);
+        add_key(&path, key);
+        done(&site, &["setup", "cursor", "--undo", "--yes"]);
+    }
+    assert_eq!(kept(&first, "before"), own);
+    assert_eq!(kept(&undone, "before the setup"), own);
+    assert!(kept(&undone, "before").contains("\"other\": 1"));
+    // Nor does one without a setup take the place of another.
+    let site = Site::new();
+    let path = file(&site, "cursor");
+    let said = ["one", "two"].map(|command| {
+        put(&path, &OWN.replace("https://x.example", command));
+        done(&site, &["setup", "cursor", "--undo", "--yes"])
+    });
+    assert!(kept(&said[0], "before").contains("one") && kept(&said[1], "before").contains("two"));
+}
+
+#[test]
+fn ten_copies_are_kept_of_a_file_and_the_oldest_goes() {
+    let site = Site::new();
+    let path = file(&site, "cursor");
+    let copies: Vec<_> = (0..12)
+        .map(|number: u32| {
+            put(&path, &OWN.replace("\"v\"", &number.to_string()));
+            kept_at(&done(&site, &["setup", "cursor", "--undo", "--yes"]), "before")
+        })
+        .collect();
+    let are_there: Vec<_> = copies.iter().map(|copy| copy.exists()).collect();
+    assert_eq!(are_there, [vec![false; 2], vec![true; 10]].concat(), "{:?}", kept_names(&site));
+}
+
+#[test]
+fn a_record_of_an_older_moss_counts_for_its_own_file() {
+    for is_changed in [false, true] {
+        let site = Site::new();
+        let path = file(&site, "codex");
+        let before = "a=1\n";
+        put(&path, before);
+        done(&site, &["setup", "codex", "--yes"]);
+        let names = kept_names(&site);
+        let record = names.iter().find(|name| name.ends_with(".json")).unwrap();
+        let older = site.state().join("setup/codex.json");
+        std::fs::rename(older.with_file_name(record), &older).unwrap();
+        // In another file it is nothing.
+        let mut command = site.command(["setup", "codex", "--undo", "--yes"]);
+        command.env("CODEX_HOME", site.outside("other"));
+        let other = Ended::of(command.stdout(Stdio::piped()).stderr(Stdio::piped()));
+        assert!(other.stdout.contains("is not set up"), "{other:?}");
+        let text = std::fs::read_to_string(&path).unwrap();
+        put(&path, &if is_changed { format!("{text}[z]\n") } else { text });
+        let said = done(&site, &["setup", "codex", "--undo", "--yes"]);
+        assert_eq!(said.contains("is what it was before"), !is_changed, "{said}");
+        let left = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(left, if is_changed { "a=1\n\n[z]\n" } else { before });
+        let again = done(&site, &["setup", "codex", "--undo", "--yes"]);
+        assert!(again.contains("is not set up"), "{again}");
+        // The older version named it to a person.
+        let record: Value = serde_json::from_slice(&std::fs::read(&older).unwrap()).unwrap();
+        assert_eq!(record["before"], before);
+    }
+}
+
+#[test]
+fn what_a_client_writes_meanwhile_stays() {
+    let of_client = "{ \"a\": 2 }\n";
+    for is_undo in [false, true].repeat(8) {
+        let site = Site::new();
+        let path = file(&site, "cursor");
+        put(&path, "{ \"a\": 1 }\n");
+        let mut arguments = vec!["setup", "cursor", "--yes"];
+        if is_undo {
+            done(&site, &arguments);
+            arguments.push("--undo");
+        }
+        let written = path.with_file_name("written by the client");
+        put(&written, of_client);
+        let is_drafted = || {
+            let names = std::fs::read_dir(path.parent().unwrap()).unwrap();
+            names.flatten().any(|entry| entry.file_name().to_string_lossy().ends_with("moss-draft"))
+        };
+        let mut command = site.command(&arguments);
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        while child.try_wait().unwrap().is_none() && !is_drafted() {
+            std::thread::yield_now();
+        }
+        std::fs::rename(&written, &path).unwrap();
+        let ended = child.wait_with_output().unwrap();
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), of_client, "{ended:?}");
+        assert!(!is_drafted());
+        if !ended.status.success() {
+            let said = String::from_utf8_lossy(&ended.stderr);
+            assert!(said.contains("changed meanwhile; nothing was written"), "{said}");
+            let is_recorded = kept_names(&site).iter().any(|name| name.ends_with(".json"));
+            assert_eq!(is_recorded, is_undo, "{ended:?}");
+        }
+    }
+}
+
+#[test]
+fn a_list_is_of_no_single_client() {
+    let site = Site::new();
+    let ended = site.run(&["setup", "codex", "--list"]);
+    assert!(ended.stderr.contains("cannot be used with"), "{ended:?}");
+    assert!(!ended.stderr.contains("mcp_servers"), "{ended:?}");
+}
+
+#[test]
+fn a_hard_link_is_reported_before_it_is_cut() {
+    let site = Site::new();
+    let (path, other) = (file(&site, "cursor"), site.outside("cursor.json"));
+    put(&path, "{}\n");
+    std::fs::hard_link(&path, &other).unwrap();
+    let ended = site.run(&["setup", "cursor"]);
+    assert!(ended.stderr.contains("is a hard link"), "{ended:?}");
+    let ended = site.run(&["setup", "cursor", "--yes"]);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert_eq!(std::fs::read_to_string(&other).unwrap(), "{}\n");
+    let ended = site.run(&["setup", "cursor", "--undo", "--yes"]);
+    assert!(!ended.stderr.contains("is a hard link"), "{ended:?}");
+}
+
+#[test]
+fn undo_gives_an_empty_key_of_yaml_its_value_back() {
+    let site = Site::new();
+    for (client, before) in [
+        ("goose", "extensions: {}\nb: 1\n"),
+        ("goose", "extensions: {} # none\n"),
+        ("continue", "name: a\nmcpServers: []\n"),
+        ("goose", "extensions:\nb: 1\n"),
+    ] {
+        let path = file(&site, client);
+        put(&path, before);
+        done(&site, &["setup", client, "--yes"]);
+        let text = std::fs::read_to_string(&path).unwrap();
+        put(&path, &format!("{text}z: 1\n"));
+        done(&site, &["setup", client, "--undo", "--yes"]);
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), format!("{before}z: 1\n"));
+    }
 }

@@ -207,15 +207,27 @@ pub(super) fn find(id: &str) -> Option<&'static ClientRow> {
 impl ClientRow {
     /// Its configuration file, there or not.
     pub(super) fn file(&self, directories: &UserDirectories) -> PathBuf {
-        let named = |(variable, path): &(&str, &str)| {
-            let named = directories.named.get(variable)?;
-            Some(if path.is_empty() { named.clone() } else { named.join(path) })
-        };
-        if let Some(path) = self.variables.iter().find_map(named) {
+        if let Some(path) = self.named_file(directories) {
             return path;
         }
         let found = self.usual_files(directories).find(|path| path.exists());
         found.unwrap_or_else(|| self.usual_files(directories).next().unwrap_or_default())
+    }
+
+    /// Every file that may be its configuration file: the one that a variable names, or all usual ones.
+    pub(super) fn possible_files(&self, directories: &UserDirectories) -> Vec<PathBuf> {
+        match self.named_file(directories) {
+            Some(path) => vec![path],
+            None => self.usual_files(directories).collect(),
+        }
+    }
+
+    /// The file that a variable of the client names.
+    fn named_file(&self, directories: &UserDirectories) -> Option<PathBuf> {
+        self.variables.iter().find_map(|(variable, path)| {
+            let named = directories.named.get(variable)?;
+            Some(if path.is_empty() { named.clone() } else { named.join(path) })
+        })
     }
 
     fn usual_files<'a>(

@@ -8,9 +8,6 @@ use super::clients::{ClientRow, NAME, ServerCommand, UserDirectories};
 use super::{edit, file, not_edited, shown};
 use crate::error::CliError;
 
-/// The set of tools where none is named.
-const DEFAULT_SET: &str = "default";
-
 /// What a client is configured to start.
 #[derive(Debug)]
 pub(super) struct ConfiguredServer {
@@ -48,6 +45,9 @@ pub(super) fn not_set_up(client: &ClientRow, directories: &UserDirectories) -> C
 // === impl ConfiguredServer ===
 
 impl ConfiguredServer {
+    /// The set of tools where none is named.
+    pub(super) const DEFAULT: &str = "default";
+
     /// What is started, as a person reads it.
     pub(super) fn command_line(&self) -> String {
         format!("{} {}", self.server.command, self.server.args.join(" "))
@@ -62,8 +62,8 @@ impl ConfiguredServer {
         });
         match named {
             Some(Some(set)) => set,
-            Some(None) => args.next().map_or(DEFAULT_SET, String::as_str),
-            None => DEFAULT_SET,
+            Some(None) => args.next().map_or(Self::DEFAULT, String::as_str),
+            None => Self::DEFAULT,
         }
     }
 

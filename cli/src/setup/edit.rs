@@ -84,7 +84,7 @@ pub(super) fn without_entry(client: &ClientRow, text: &str) -> Result<String, No
 
 /// Makes the text without the keys around all servers that have nothing in them and were not there `before`:
 /// they were made to hold the entry of moss. In TOML there is nothing left of a table once its last entry is
-/// gone.
+/// gone. One of YAML that was there has the value again that it had.
 pub(super) fn without_empty_keys(
     client: &ClientRow,
     text: &str,
@@ -102,7 +102,7 @@ pub(super) fn without_empty_keys(
             }
             FileFormat::Toml => Ok(text.to_owned()),
             FileFormat::YamlMap | FileFormat::YamlList => match yaml_of(client).has_key(before) {
-                true => Ok(text.to_owned()),
+                true => in_lines(text, |text| yaml_of(client).with_empty_value(text, before)),
                 false => in_lines(text, |text| yaml_of(client).without_empty_key(text)),
             },
         }?;

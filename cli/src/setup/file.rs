@@ -7,13 +7,14 @@
 
 use std::fs;
 use std::io::{self, Read as _, Write as _};
-use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use moss_dispatch::Outcome;
-use rustix::fs::OFlags;
+use rustix::fs::{CWD, OFlags, RenameFlags, renameat_with};
+use rustix::io::Errno;
 
-use super::shown;
+use super::{changed_meanwhile, shown};
 use crate::error::CliError;
 
 /// Largest configuration file that is edited, in bytes.
@@ -80,40 +81,81 @@ pub(super) fn target(path: &Path) -> Result<PathBuf, CliError> {
     Err(unusable(path, &"too many links"))
 }
 
-/// Replaces a file as a whole, and makes its directory where that is missing; none removes the file. What
-/// a link leads to is written or removed, and the link stays.
+/// Replaces a file as a whole, and makes its directory where that is missing; no `text` removes the file. What
+/// a link leads to is written or removed, and the link stays. `before` is what the file has to hold until then:
+/// what another program writes meanwhile stays.
 ///
 /// # Errors
 ///
-/// Where it cannot be written.
-pub(super) fn write(path: &Path, text: Option<&str>) -> Result<(), CliError> {
+/// Where it cannot be written, and where it holds something else by now.
+pub(super) fn write(path: &Path, before: Option<&str>, text: Option<&str>) -> Result<(), CliError> {
     let real = target(path)?;
     let written = match text {
-        Some(text) => replace(&real, text),
-        None => fs::remove_file(&real),
+        Some(text) => replace(&real, before, text),
+        None if !holds(&real, before) => Ok(false),
+        None => fs::remove_file(&real).map(|()| true),
     };
-    written.map_err(|error| unusable(path, &error))
+    match written.map_err(|error| unusable(path, &error))? {
+        true => Ok(()),
+        false => Err(changed_meanwhile(path)),
+    }
 }
 
-fn replace(path: &Path, text: &str) -> io::Result<()> {
+/// Whether a file has other names, which lead to what it was before once it is replaced.
+pub(super) fn has_other_names(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|known| known.nlink() > 1)
+}
+
+/// Replaces a file that still holds what it has to. Returns whether it did.
+fn replace(path: &Path, before: Option<&str>, text: &str) -> io::Result<bool> {
     let directory = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
     fs::create_dir_all(directory)?;
     let mode = fs::metadata(path).map_or(NEW_MODE, |known| known.permissions().mode() & 0o777);
     let draft = draft(path);
-    let written = (|| {
-        let mut file =
-            fs::OpenOptions::new().write(true).create_new(true).mode(NEW_MODE).open(&draft)?;
-        file.write_all(text.as_bytes())?;
-        file.set_permissions(fs::Permissions::from_mode(mode))?;
-        file.sync_all()?;
-        fs::rename(&draft, path)?;
-        fs::File::open(directory)?.sync_all()
-    })();
-    if written.as_ref().is_err_and(|error| error.kind() != io::ErrorKind::AlreadyExists) {
-        // What is half written is of no use; the error says what went wrong.
-        let _ = fs::remove_file(&draft);
+    let drafted = write_draft(&draft, text, mode);
+    if drafted.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::AlreadyExists) {
+        return drafted.map(|()| false);
     }
-    written
+    let is_put = drafted.and_then(|()| put(&draft, path, before));
+    // Where it is still there it holds half a text, or what was replaced.
+    let _ = fs::remove_file(&draft);
+    let is_put = is_put?;
+    fs::File::open(directory)?.sync_all()?;
+    Ok(is_put)
+}
+
+fn write_draft(draft: &Path, text: &str, mode: u32) -> io::Result<()> {
+    let mut file =
+        fs::OpenOptions::new().write(true).create_new(true).mode(NEW_MODE).open(draft)?;
+    file.write_all(text.as_bytes())?;
+    file.set_permissions(fs::Permissions::from_mode(mode))?;
+    file.sync_all()
+}
+
+/// Puts a draft in the place of a file that still holds what it has to. Returns whether it did. The file is compared
+/// once more when it is out of its place: another program may write between a comparison and what follows it.
+fn put(draft: &Path, path: &Path, before: Option<&str>) -> io::Result<bool> {
+    if !holds(path, before) {
+        return Ok(false);
+    }
+    let flags = if before.is_some() { RenameFlags::EXCHANGE } else { RenameFlags::NOREPLACE };
+    match renameat_with(CWD, draft, CWD, path, flags) {
+        Ok(()) if before.is_none() || holds(draft, before) => Ok(true),
+        Ok(()) => {
+            renameat_with(CWD, draft, CWD, path, flags)?;
+            Ok(false)
+        }
+        // It came meanwhile, or went.
+        Err(Errno::EXIST | Errno::NOENT) => Ok(false),
+        // Not every file system can do that.
+        Err(Errno::INVAL | Errno::NOSYS | Errno::NOTSUP) => fs::rename(draft, path).map(|()| true),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// Whether a file holds a text. What cannot be read is another one.
+fn holds(path: &Path, text: Option<&str>) -> bool {
+    read(path).is_ok_and(|now| now.as_deref() == text)
 }
 
 fn draft(path: &Path) -> PathBuf {

@@ -1,6 +1,9 @@
 //! `moss setup CLIENT --undo`: the file is what it was before; where it has changed since, only the entry is.
 
+use std::path::{Path, PathBuf};
+
 use moss_dispatch::Outcome;
+use moss_workspace::dirs::Dirs;
 
 use super::clients::{ClientRow, NAME, UserDirectories};
 use super::edit::{self, NotEdited};
@@ -16,11 +19,7 @@ pub(super) async fn run(
     session: &Session,
 ) -> Result<Outcome, CliError> {
     let dirs = session.dirs()?;
-    let usual = client.file(directories);
-    let record = SetupRecord::load(&dirs, client.id)?;
-    // A setup that was undone is of no other file than its own.
-    let record = record.filter(|record| !record.undone || record.path == usual);
-    let path = record.as_ref().map_or(usual, |record| record.path.clone());
+    let (path, record) = file_with_record(client, directories, &dirs)?;
     let before = file::read(&path)?;
     let Some(text) = before.as_deref() else {
         let why = format!("{} is not set up: there is no {}", client.title, shown(&path));
@@ -47,24 +46,60 @@ pub(super) async fn run(
         return Err(changed_meanwhile(&path));
     }
     let is_whole = whole.is_some();
-    let mut done = match whole {
-        Some(_) => format!("{} is what it was before", shown(&path)),
-        None => changed_since(client, &shown(&path), record.as_ref()),
+    let done = match is_whole {
+        true => format!("{} is what it was before", shown(&path)),
+        false => {
+            let kept = kept(client, &path, text, record.as_ref(), &dirs)?;
+            format!("{}{kept}", changed_since(client, &shown(&path), record.as_ref()))
+        }
     };
-    // What is in the file now is not kept anywhere where no setup of moss is known.
-    let kept = match record.as_ref().is_none_or(|record| record.undone) {
-        true => Some(record::keep_text(&dirs, client, text)?),
-        false => None,
-    };
-    file::write(&path, after.as_deref())?;
-    let ended = record.filter(|record| !record.undone);
-    let ended = ended.map(|record| record.end(&dirs, client, is_whole)).transpose()?.flatten();
-    let backup = kept.or(ended);
-    if let Some(backup) = backup {
-        done.push_str(&format!("; what was there before: {}", shown(&backup)));
+    file::write(&path, before.as_deref(), after.as_deref())?;
+    if let Some(record) = record.filter(|record| !record.undone) {
+        record.end(&dirs, client, is_whole)?;
     }
     session.ui.print(&done)?;
     Ok(Outcome::Ok)
+}
+
+/// The file whose setup is undone, with the record of it: the one that the client reads here. Where that is another
+/// than at the setup, as one of a newer version of the client, it is that of the setup.
+fn file_with_record(
+    client: &ClientRow,
+    directories: &UserDirectories,
+    dirs: &Dirs,
+) -> Result<(PathBuf, Option<SetupRecord>), CliError> {
+    let path = client.file(directories);
+    let record = SetupRecord::load(dirs, client, &path)?;
+    if record.as_ref().is_none_or(|record| record.undone) {
+        for other in client.possible_files(directories) {
+            let record = SetupRecord::load(dirs, client, &other)?;
+            if record.as_ref().is_some_and(|record| !record.undone) {
+                return Ok((other, record));
+            }
+        }
+    }
+    Ok((path, record))
+}
+
+/// Keeps a copy of a file that will not be as it was before the setup: a person may have written what goes with the
+/// entry. Returns where that is, and what was there before the setup.
+fn kept(
+    client: &ClientRow,
+    path: &Path,
+    text: &str,
+    record: Option<&SetupRecord>,
+    dirs: &Dirs,
+) -> Result<String, CliError> {
+    let known = record.filter(|record| !record.undone);
+    let first = match known.and_then(|record| record.before.as_deref()) {
+        Some(first) => {
+            let first = record::keep_text(dirs, client, path, first)?;
+            format!("; what was there before the setup: {}", shown(&first))
+        }
+        None => String::new(),
+    };
+    let last = record::keep_text(dirs, client, path, text)?;
+    Ok(format!("{first}; what was there before: {}", shown(&last)))
 }
 
 /// What a file that has changed since is with the entry of before; without one it is as [`without_entry`] makes it.

@@ -137,33 +137,31 @@ fn header(line: &str) -> Option<String> {
         .then(|| name.chars().filter(|c| !c.is_whitespace() && *c != '"').collect())
 }
 
-/// The lines of the entry's table: from its header to the next one that is not beneath it.
+/// The lines of the entry's table: from its header to the next one that is not beneath it. Comments behind its last
+/// value are a person's: moss writes none.
 fn table(text: &str, key: &str) -> Option<Range<usize>> {
     let own = format!("{key}.{NAME}");
     let is_own = |name: &str| name == own || name.starts_with(&format!("{own}."));
-    let (mut start, mut at) = (None, 0);
+    let (mut start, mut end, mut at) = (None, text.len(), 0);
     for line in text.split_inclusive('\n') {
-        match (header(line), start) {
-            (Some(name), None) if is_own(&name) => start = Some(at),
-            (Some(name), Some(start)) if !is_own(&name) => {
-                // Comments right above the next table belong to it.
-                let block: Vec<&str> = text[start..at].split_inclusive('\n').collect();
-                let comments = block.iter().rev().take_while(|line| line.starts_with('#')).count();
-                let of_next: usize = block[block.len() - comments..].iter().map(|l| l.len()).sum();
-                return Some(start..at - of_next);
+        match header(line) {
+            Some(name) if start.is_none() && is_own(&name) => start = Some(at),
+            Some(name) if start.is_some() && !is_own(&name) => {
+                end = at;
+                break;
             }
             _ => {}
         }
         at += line.len();
     }
     let start = start?;
-    // Those at the end of the file are a person's: moss writes none.
-    let block: Vec<&str> = text[start..].split_inclusive('\n').collect();
-    let is_rest = |line: &&&str| line.starts_with('#') || line.trim().is_empty();
-    let rest = block.iter().rev().take_while(is_rest).count();
-    let comment = block[block.len() - rest..].iter().position(|line| line.starts_with('#'));
-    let kept = comment.map_or(&[][..], |first| &block[block.len() - rest + first..]);
-    Some(start..text.len() - kept.iter().map(|line| line.len()).sum::<usize>())
+    let block: Vec<&str> = text[start..end].split_inclusive('\n').collect();
+    let is_comment = |line: &&str| line.trim_start().starts_with('#');
+    let is_rest = |line: &&&str| is_comment(line) || line.trim().is_empty();
+    let rest = block.len() - block.iter().rev().take_while(is_rest).count();
+    let comment = block[rest..].iter().position(is_comment);
+    let kept = comment.map_or(&[][..], |first| &block[rest + first..]);
+    Some(start..end - kept.iter().map(|line| line.len()).sum::<usize>())
 }
 
 /// Everything in a file but the entry, and but a key that would hold that alone.

@@ -121,6 +121,29 @@ impl YamlServers {
         }
     }
 
+    /// Gives the key of the servers the empty value back that it had `before`, as `{}`, where it has none now.
+    pub(super) fn with_empty_value(self, text: &str, before: &str) -> Result<String, NotEdited> {
+        let document = YamlDocument::read(text)?;
+        let (Some(value), ServersBlock::Empty(pair)) =
+            (self.empty_value(before), self.block(&document, text)?)
+        else {
+            return Ok(text.to_owned());
+        };
+        if !matches!(pair.value.content, YamlContent::Empty) {
+            return Ok(text.to_owned());
+        }
+        let (head, rest) = text.split_at(pair.colon_end);
+        Ok(format!("{head}{value}{rest}"))
+    }
+
+    /// What is written behind the key of the servers where it has nothing in it, in its line.
+    fn empty_value(self, text: &str) -> Option<&str> {
+        let document = YamlDocument::read(text).ok()?;
+        let ServersBlock::Empty(pair) = self.block(&document, text).ok()? else { return None };
+        let value = &text[pair.colon_end..pair.value.range.end.max(pair.colon_end)];
+        (!value.contains('\n')).then_some(value)
+    }
+
     /// Whether there is the key of the servers. What cannot be read may have it.
     pub(super) fn has_key(self, text: &str) -> bool {
         let Ok(document) = YamlDocument::read(text) else { return true };
