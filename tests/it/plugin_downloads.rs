@@ -4,7 +4,7 @@ use moss_proto::v1;
 use serde_json::{Value, json};
 
 use crate::harness::guests::zoo;
-use crate::harness::https::{HttpsServer, response, sha256};
+use crate::harness::https::{HttpsServer, kept_download, response, sha256};
 use crate::harness::{Site, failure, output, plugin, refusing, until};
 use crate::plugins::settled;
 
@@ -42,7 +42,7 @@ async fn what_was_fetched_once_with_its_digest_is_there_without_the_network() {
     let downloads = site.state().join("downloads");
     let old = std::time::SystemTime::now() - std::time::Duration::from_hours(24 * 30);
     for name in [&other, &digest] {
-        let file = downloads.join(format!("{name}.wasm"));
+        let file = kept_download(&site, name, &url, "wasm");
         let file = std::fs::OpenOptions::new().create(true).append(true).open(file).unwrap();
         file.set_modified(old).unwrap();
     }
@@ -50,7 +50,7 @@ async fn what_was_fetched_once_with_its_digest_is_there_without_the_network() {
     let kept: Vec<_> = std::fs::read_dir(&downloads).unwrap().collect();
     assert_eq!(kept.len(), 1, "{kept:?}");
     // What is kept is looked at again.
-    let kept = site.state().join("downloads").join(format!("{digest}.wasm"));
+    let kept = kept_download(&site, &digest, &url, "wasm");
     std::fs::write(&kept, zoo("spin")).unwrap();
     let listed = site.run(&["plugin", "list", "--json"]);
     let listed: Value = serde_json::from_str(&listed.stdout).unwrap();
@@ -66,7 +66,7 @@ async fn what_is_kept_and_was_changed_is_fetched_again_and_nobody_is_asked_to_ac
     let digest = sha256(&bytes);
     let added = server.run(&site, &["plugin", "add", &url, "--sha256", &digest, "--yes"]).await;
     assert_eq!(added.code, Some(0), "{added:?}");
-    let kept = site.state().join("downloads").join(format!("{digest}.wasm"));
+    let kept = kept_download(&site, &digest, &url, "wasm");
     for command in [&["call", "act"][..], &["plugin", "accept", "zoo", "--yes"]] {
         std::fs::write(&kept, zoo("spin")).unwrap();
         let refused = server.run(&site, command).await;
@@ -78,6 +78,54 @@ async fn what_is_kept_and_was_changed_is_fetched_again_and_nobody_is_asked_to_ac
     }
     let text = std::fs::read_to_string(site.outside("config/moss/moss-tools.json")).unwrap();
     assert!(text.contains(&digest), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_came_from_another_source_is_fetched_from_the_one_that_is_named() {
+    let site = Site::new();
+    let bytes = zoo("polite");
+    let (server, url) = serve(&site, &bytes).await;
+    let digest = sha256(&bytes);
+    let elsewhere = ["a.wasm", "b.wasm"].map(|file| url.replace("zoo.wasm", file));
+    let add = |url| ["plugin", "add", url, "--sha256", &digest, "--yes"];
+    let mut asked = 0;
+    for url in [&url, &elsewhere[0], &url] {
+        let added = server.run(&site, &add(url)).await;
+        assert_eq!(added.code, Some(0), "{added:?}");
+        let shown = server.run(&site, &["plugin", "show", "zoo"]).await;
+        assert!(shown.stdout.contains(url), "{shown:?}");
+        let removed = server.run(&site, &["plugin", "remove", "zoo", "--yes"]).await;
+        assert_eq!(removed.code, Some(0), "{removed:?}");
+        asked += 1;
+        assert_eq!(server.asked().len(), asked.min(2), "{url}");
+    }
+    server.stop();
+    let refused = site.run(&add(&elsewhere[1]));
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nobody_is_asked_to_have_fetched_what_is_refused_whatever_it_is() {
+    let site = Site::new();
+    let (server, url) = serve(&site, &zoo("polite")).await;
+    site.config("[plugins]\nremote_unsigned = false\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let digest = "0".repeat(64);
+    let [no_digest, unsigned] = [
+        json!({ "name": "zoo", "source": url, "reason": "a test" }),
+        json!({ "name": "zoo", "source": url, "reason": "a test", "sha256": digest }),
+    ];
+    for (arguments, why) in [(no_digest, "sha256"), (unsigned, "has no signature")] {
+        let ended = client.call(refusing("moss_register_plugin_tool", arguments)).await;
+        let said = match ended {
+            Ok(result) => format!("{result:?}"),
+            Err(status) => format!("{status:?}"),
+        };
+        assert!(said.contains(why) && !said.contains("CONFIRMATION_REQUIRED"), "{said}");
+    }
+    assert!(server.asked().is_empty());
+    daemon.stop();
 }
 
 /// What a server answers on its own port.

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::guests::zoo;
-use crate::harness::https::{HttpsServer, response, sha256};
+use crate::harness::https::{HttpsServer, kept_download, response, sha256};
 use crate::harness::{Ended, Site, failure, refusing};
 
 const TOKEN: &str = "a-token-for-anybody";
@@ -146,7 +146,7 @@ async fn what_a_registry_holds_is_pulled_by_the_digest_of_its_manifest_and_kept(
     let called = site.run(&["call", "act", "--json"]);
     assert_eq!(called.code, Some(0), "{called:?}");
     // What is kept is looked at again.
-    let kept = site.state().join("downloads").join(format!("{}.wasm", registry.component));
+    let kept = kept_download(&site, &registry.component, &registry.reference(), "wasm");
     std::fs::write(&kept, zoo("spin")).unwrap();
     let listed = site.run(&["plugin", "list", "--json"]);
     let listed: Value = serde_json::from_str(&listed.stdout).unwrap();

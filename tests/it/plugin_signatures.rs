@@ -8,7 +8,7 @@ use moss_proto::v1;
 use serde_json::{Value, json};
 
 use crate::harness::guests::{install, zoo, zoo_version};
-use crate::harness::https::{HttpsServer, response, sha256};
+use crate::harness::https::{HttpsServer, kept_download, response, sha256};
 use crate::harness::{Client, Site, call, output, until};
 use crate::plugins::settled;
 
@@ -133,7 +133,7 @@ async fn a_signature_from_the_network_that_does_not_vouch_is_not_kept() {
     let at = |file: &str| format!("https://localhost:{}/{file}", server.port);
     let (url, signed, digest) = (at("zoo.wasm"), at("zoo.minisig"), sha256(&bytes));
     let add = ["plugin", "add", &url, "--sha256", &digest, "--signature", &signed, "--yes"];
-    let kept = site.state().join("downloads").join(format!("{digest}.minisig"));
+    let kept = kept_download(&site, &digest, &signed, "minisig");
     first.trusted_in(&site);
     for (answer, expected) in [
         ("<html>back soon</html>".to_owned(), "not a valid signature"),

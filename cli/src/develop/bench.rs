@@ -123,9 +123,9 @@ impl Bench {
     ) -> Result<Self, BenchError> {
         let scratch = Scratch::new("moss-plugin-")?;
         let root = scratch.path().join("workspace");
-        project::replace(&root, &[])?;
-        let config = scratch.path().join("config");
-        project::replace(&config, &[("policy.toml".to_owned(), POLICY.to_owned())])?;
+        project::replace(scratch.path(), "workspace", &[])?;
+        let policy = [("policy.toml".to_owned(), POLICY.to_owned())];
+        project::replace(scratch.path(), "config", &policy)?;
         let list = scratch.path().join(LIST);
         write_list(&list, &[])?;
         let setup = setup(own, &scratch, root, list.clone());
@@ -166,7 +166,7 @@ impl Bench {
         };
         let mut expected = texts(&example.files);
         let laid_out: Vec<_> = expected.clone().into_iter().collect();
-        project::replace(&root, &laid_out)?;
+        project::replace(self.place.scratch.path(), "workspace", &laid_out)?;
         self.empty_store().await?;
         let (result, log, duration_ms) = self.call(tool, &example.arguments).await;
         let (mut differences, lacks_hosts) = (Vec::new(), self.lacks_hosts && result.is_err());

@@ -98,9 +98,9 @@ pub(crate) fn create(language: PluginLanguage, name: &str, directory: &Path) -> 
 ///
 /// # Errors
 ///
-/// Where it cannot be written.
+/// Where it cannot be written, or a link is on the way to it.
 pub(crate) fn vendor(language: PluginLanguage, directory: &Path) -> Result<(), Error> {
-    project::replace(&directory.join(VENDOR), &sdk(language))
+    project::replace(directory, VENDOR, &sdk(language))
 }
 
 /// Names that would mean something where the templates lie.

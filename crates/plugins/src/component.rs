@@ -70,8 +70,11 @@ pub(super) fn read(
     // It may have grown meanwhile.
     let size = metadata.len().max(bytes.len() as u64);
     if size > bytes_max {
-        let (name, mebibytes_max) = (name.display(), bytes_max >> 20);
-        return Err(format!("{name}: {size} bytes, at most {mebibytes_max}MiB are loaded"));
+        let most = match bytes_max >> 20 {
+            0 => format!("{bytes_max} bytes"),
+            mebibytes => format!("{mebibytes}MiB"),
+        };
+        return Err(format!("{}: {size} bytes, at most {most} are loaded", name.display()));
     }
     Ok(ComponentRead { bytes: Some(bytes), stamp: stamp.filter_settled(SystemTime::now()) })
 }

@@ -1,6 +1,7 @@
-//! Components and signatures from the network, kept by the digest of the component: what was fetched
-//! once is there without the network. The digest is looked at again whenever one is loaded, and only a
-//! signature that vouches is kept: what is not what it should be is fetched again. What no list names
+//! Components and signatures from the network, kept by the digest of the component and by where they came from: what
+//! was fetched once is there without the network. What came from elsewhere is not it, though it had the same digest: a
+//! person agrees to a source that they are shown, and stores belong to one. The digest is looked at again whenever one is
+//! loaded, and only a signature that vouches is kept: what is not what it should be is fetched again. What no list names
 //! for long is removed.
 
 use std::collections::HashSet;
@@ -20,20 +21,32 @@ use moss_network::download::{Download, OnBytes};
 
 /// The directory in the state directory.
 const DIRECTORY: &str = "downloads";
+/// Digits of a name that say where something came from.
+const ORIGIN_DIGITS: usize = 32;
 /// How long something is kept that no list names: processes with other lists may be about to use it,
 /// and what is being registered is in no list yet.
 const UNNAMED_KEPT: Duration = Duration::from_hours(24 * 7);
 /// How old what a list names looks at most, to those who do not read that list.
 const LOOKS_OLD_AFTER: Duration = Duration::from_hours(24);
 
-/// Where a component that has this digest is kept.
-pub(super) fn component(dirs: &Dirs, digest: Sha256Digest) -> PathBuf {
-    dirs.state.join(DIRECTORY).join(format!("{digest}.wasm"))
+/// Where a component that has this digest and came from there is kept.
+pub(super) fn component(dirs: &Dirs, digest: Sha256Digest, source: &str) -> PathBuf {
+    dirs.state.join(DIRECTORY).join(kept_name(digest, source, "wasm"))
 }
 
-/// Where the signature of such a component is kept.
-pub(super) fn signature(dirs: &Dirs, digest: Sha256Digest) -> PathBuf {
-    dirs.state.join(DIRECTORY).join(format!("{digest}.minisig"))
+/// Where the signature of such a component is kept that came from there.
+pub(super) fn signature(dirs: &Dirs, digest: Sha256Digest, url: &str) -> PathBuf {
+    dirs.state.join(DIRECTORY).join(kept_name(digest, url, "minisig"))
+}
+
+fn kept_name(digest: Sha256Digest, from: &str, extension: &str) -> String {
+    let from = Sha256Digest::of(from.as_bytes()).to_string();
+    format!("{digest}-{}.{extension}", &from[..ORIGIN_DIGITS])
+}
+
+/// The URL of the signature of an entry, where it is on the network.
+pub(super) fn remote_signature(entry: &PluginEntry) -> Option<&str> {
+    entry.signature.as_deref().filter(|place| place.starts_with("https://"))
 }
 
 /// Removes what is none of these and was not named by any list for long.
@@ -52,7 +65,7 @@ pub(super) fn clean(
     let now = SystemTime::now();
     for file in directory.files()? {
         let known = [".wasm", ".minisig"].iter().find_map(|end| file.name.strip_suffix(end));
-        let digest = known.and_then(Sha256Digest::parse);
+        let digest = known.and_then(|stem| stem.split('-').next()).and_then(Sha256Digest::parse);
         // Of a process that was killed while it wrote.
         let is_left_over = file.name.starts_with(".moss-") && file.name.ends_with(".tmp");
         if digest.is_none() && !is_left_over {
@@ -98,7 +111,7 @@ pub(super) async fn check_kept(
     let Some(pinned) = entry.sha256.filter(|pinned| entry.is_remote() && *pinned != found) else {
         return Ok(());
     };
-    let (state, name) = (dirs.state.clone(), format!("{pinned}.wasm"));
+    let (state, name) = (dirs.state.clone(), kept_name(pinned, &entry.source, "wasm"));
     let removed = spawn_blocking(move || {
         let directory = OwnDir::open(&state)?.subdirectory(DIRECTORY)?;
         directory.remove(&name)
@@ -108,7 +121,7 @@ pub(super) async fn check_kept(
         Ok(()) => "it is removed, and fetched again when it is needed next".to_owned(),
         Err(why) => format!("remove it, so that it is fetched again ({why})"),
     };
-    let kept = component(dirs, pinned);
+    let kept = component(dirs, pinned, &entry.source);
     let kept = kept.display();
     let (found, pinned) = (found.short(), pinned.short());
     Err(format!("{kept}: digest {found} does not match the pin, sha256 {pinned}; {next}"))
@@ -129,12 +142,12 @@ pub(super) async fn check_signature(
     may_fetch: bool,
 ) -> Result<Option<String>, String> {
     let checked = signatures::check_file(file, bytes, signers).await;
-    let remote = entry.signature.as_deref().filter(|place| place.starts_with("https://"));
+    let remote = remote_signature(entry);
     let (Err(reason), Some(url), Some(digest)) = (&checked, remote, entry.sha256) else {
         return checked;
     };
     let dirs = &environment.dirs;
-    let kept = signature(dirs, digest);
+    let kept = signature(dirs, digest, url);
     let is_kept = kept.exists();
     if !may_fetch {
         let missing = format!("its signature {url} is not fetched before it is approved");
@@ -160,7 +173,7 @@ async fn fetch_component(
     on_bytes: OnBytes<'_>,
 ) -> Result<(), String> {
     let dirs = &environment.dirs;
-    let kept = component(dirs, digest);
+    let kept = component(dirs, digest, &entry.source);
     if kept.exists() {
         return Ok(());
     }
@@ -220,16 +233,18 @@ mod tests {
         let [named, unnamed, new] = [1, 2, 3].map(|byte| Sha256Digest::from_bytes([byte; 32]));
         let other = dirs.state.join(DIRECTORY).join("notes.txt");
         let left_over = dirs.state.join(DIRECTORY).join(".moss-0.tmp");
+        let [url, elsewhere] = ["https://a.example/p.wasm", "https://b.example/p.wasm"];
+        assert_ne!(component(&dirs, named, url), component(&dirs, named, elsewhere));
         let old = [
-            component(&dirs, named),
-            signature(&dirs, named),
-            component(&dirs, unnamed),
-            signature(&dirs, unnamed),
+            component(&dirs, named, url),
+            signature(&dirs, named, url),
+            component(&dirs, unnamed, url),
+            signature(&dirs, unnamed, url),
             other.clone(),
             left_over,
         ];
         let long_ago = SystemTime::now() - UNNAMED_KEPT - Duration::from_secs(1);
-        for file in old.iter().chain([&component(&dirs, new)]) {
+        for file in old.iter().chain([&component(&dirs, new, url)]) {
             fs::write(file, "x").unwrap();
         }
         for file in &old {
@@ -240,10 +255,10 @@ mod tests {
         clean(&dirs, &HashSet::from([named])).unwrap();
         let is_there = |file: &PathBuf| file.exists();
         assert_eq!(old.each_ref().map(is_there), [true, true, false, false, true, false]);
-        assert!(is_there(&component(&dirs, new)));
+        assert!(is_there(&component(&dirs, new, url)));
         // Others see that it is in use.
         let modified = |file: &Path| file.metadata().unwrap().modified().unwrap();
-        assert!(modified(&component(&dirs, named)) > long_ago);
+        assert!(modified(&component(&dirs, named, url)) > long_ago);
         assert_eq!(modified(&other), long_ago);
     }
 }

@@ -35,7 +35,7 @@ pub struct Environment {
     /// Permits for processes that compile at once.
     pub(crate) compilers: Arc<Semaphore>,
     /// Looking at plugins that callers ask for: one after the other.
-    pub looks: Semaphore,
+    pub(crate) looks: Semaphore,
     settings: ArcSwap<Settings>,
     workspaces: BTreeMap<PathBuf, Arc<Installed>>,
 }

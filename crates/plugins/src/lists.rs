@@ -138,7 +138,7 @@ impl PluginLists {
             let status = PluginStatus {
                 name: list.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
                 listed_in: list.path.display().to_string(),
-                source: list.path.clone(),
+                source: list.path.display().to_string(),
                 entry: None,
                 state: match problem {
                     ListRejection::Broken(problem) => {
@@ -166,11 +166,13 @@ impl ResolvedEntry {
     ) -> Self {
         let beside = |place: &str| list.parent().unwrap_or(Path::new(".")).join(place);
         let source = match entry.sha256 {
-            Some(digest) if entry.is_remote() => downloads::component(dirs, digest),
+            Some(digest) if entry.is_remote() => downloads::component(dirs, digest, &entry.source),
             _ => beside(&entry.source),
         };
         let signature = entry.signature.as_deref().map(|place| match entry.sha256 {
-            Some(digest) if place.starts_with("https://") => downloads::signature(dirs, digest),
+            Some(digest) if place.starts_with("https://") => {
+                downloads::signature(dirs, digest, place)
+            }
             _ => beside(place),
         });
         entry.origin = match entry.oci() {
@@ -182,6 +184,14 @@ impl ResolvedEntry {
         let refusal = bounds::refusal(&entry, settings);
         let signers = settings.signers.clone();
         Self { list: list.to_owned(), entry, source, signature, signers, refusal, only_for }
+    }
+
+    /// Where its component comes from, as people know it.
+    pub(super) fn shown_source(&self) -> String {
+        match self.entry.is_remote() {
+            true => self.entry.source.clone(),
+            false => self.source.display().to_string(),
+        }
     }
 
     /// Whether it has the name of a later one, in a workspace that both serve.

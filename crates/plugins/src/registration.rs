@@ -30,7 +30,7 @@ use crate::environment::{Environment, Installed};
 use crate::settings::Settings;
 use crate::status::PluginState;
 use moss_dispatch::{
-    PluginChange,
+    AddPlugin, PluginChange,
     blocking::blocking,
     consent::{Allowed, Consent, SinceServed},
 };
@@ -68,6 +68,9 @@ pub struct Hears<'a> {
     pub on_bytes: OnBytes<'a>,
     /// Of what is compiled.
     pub on_compile: &'a OnCompile,
+    /// Whether it is read and compiled in turn with what others ask for in this way. What is fetched is waited for
+    /// without a turn.
+    pub in_turn: bool,
 }
 
 /// Works a change out. Compiling takes up to seconds.
@@ -121,9 +124,18 @@ pub fn write(dirs: &Dirs, proposal: &Proposal) -> Result<(), ToolError> {
     }
 }
 
-/// Whether a component was fetched from the network before.
-pub fn is_fetched(environment: &Environment, digest: Sha256Digest) -> bool {
-    downloads::component(&environment.dirs, digest).exists()
+/// Whether a component was fetched from there before.
+pub fn is_fetched(environment: &Environment, source: &str, digest: Sha256Digest) -> bool {
+    downloads::component(&environment.dirs, digest, source).exists()
+}
+
+/// Refuses what cannot be added whatever its component holds, before anybody is asked about fetching that.
+///
+/// # Errors
+///
+/// What its entry is refused for.
+pub fn check_entry(environment: &Environment, add: &AddPlugin) -> Result<(), ToolError> {
+    adding::check_entry(environment, add)
 }
 
 /// Finds a plugin in a list.

@@ -286,7 +286,7 @@ impl Slot {
             name: self.listed.entry.name.clone(),
             listed_in: self.listed.list.display().to_string(),
             entry: Some(self.listed.entry.clone()),
-            source: self.listed.source.clone(),
+            source: self.listed.shown_source(),
             state,
             notice,
             staged: self.staged_digest(),

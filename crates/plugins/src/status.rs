@@ -1,6 +1,5 @@
 //! What people see of a plugin.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use moss_plugin_host::Plugin;
@@ -15,8 +14,8 @@ pub struct PluginStatus {
     pub listed_in: String,
     /// What the list says of it; none where the list itself is broken.
     pub entry: Option<PluginEntry>,
-    /// The file of the component; the list itself where that is broken.
-    pub source: PathBuf,
+    /// Where its component comes from: a file, a URL, a reference to a registry; the list itself where that is broken.
+    pub source: String,
     /// Whether it can be used.
     pub state: PluginState,
     /// Why what the file holds now does not serve, where an older version does.

@@ -43,14 +43,14 @@ pub fn lay_out(directory: &Path, files: &[(String, String)]) -> Result<(), Error
     write_all(directory, files)
 }
 
-/// Makes a directory hold exactly these files, whatever it held before. It stays the same directory.
+/// Makes a directory of a project hold exactly these files, whatever it held before. It stays the same directory.
 ///
 /// # Errors
 ///
-/// Where something cannot be removed or written.
-pub fn replace(directory: &Path, files: &[(String, String)]) -> Result<(), Error> {
+/// Where something cannot be removed or written, and where a link is on the way: what that leads to may be anything.
+pub fn replace(project: &Path, beneath: &str, files: &[(String, String)]) -> Result<(), Error> {
+    let directory = &directory_within(project, beneath)?;
     let failed = |error| Error::std_io(&directory.display(), "empty", error);
-    fs::create_dir_all(directory).map_err(failed)?;
     for entry in fs::read_dir(directory).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let is_directory = entry.file_type().map_err(failed)?.is_dir();
@@ -59,6 +59,28 @@ pub fn replace(directory: &Path, files: &[(String, String)]) -> Result<(), Error
         removed.map_err(failed)?;
     }
     write_all(directory, files)
+}
+
+/// Finds a directory of a project, or makes it. No link beneath the project is followed.
+fn directory_within(project: &Path, beneath: &str) -> Result<PathBuf, Error> {
+    let mut directory = project.to_owned();
+    for name in Path::new(beneath) {
+        directory.push(name);
+        let failed = |error| Error::std_io(&directory.display(), "create", error);
+        match fs::symlink_metadata(&directory) {
+            Ok(found) if found.is_dir() => {}
+            Ok(_) => {
+                let reason = "is a link or a file where a directory is expected: remove it first";
+                let path = directory.display().to_string();
+                return Err(Error::Own { path, reason: reason.to_owned() });
+            }
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                fs::create_dir(&directory).map_err(failed)?;
+            }
+            Err(error) => return Err(failed(error)),
+        }
+    }
+    Ok(directory)
 }
 
 /// Reads a text file of a project, of at most so many bytes; none where there is no such file.
@@ -213,12 +235,30 @@ mod tests {
         assert!(read(&directory.join("none"), 2).unwrap().is_none());
         let again = lay_out(&directory, &texts(&[("f.txt", "three")]));
         assert!(matches!(again, Err(Error::Own { .. })), "{again:?}");
-        replace(&directory, &texts(&[("f.txt", "three")])).unwrap();
+        replace(scratch.path(), "a/b", &texts(&[("f.txt", "three")])).unwrap();
         let found = files(&directory, &[], 10).unwrap();
         assert_eq!(found.len(), 1);
         assert_eq!(found[0].0, directory.join("f.txt"));
         assert!(files(scratch.path(), &["b"], 0).unwrap().is_empty());
         assert!(files(scratch.path(), &[], 0).is_err());
+    }
+
+    #[test]
+    fn what_a_link_leads_to_is_not_replaced() {
+        let scratch = Scratch::new("moss-test-").unwrap();
+        let [project, other] = ["project", "other"].map(|name| scratch.path().join(name));
+        lay_out(&other, &texts(&[("moss/kept.txt", "kept"), ("kept.txt", "kept")])).unwrap();
+        for (link, target) in [("vendor", "../other"), ("vendor/moss", "../../other")] {
+            fs::create_dir_all(project.join(link).parent().unwrap()).unwrap();
+            std::os::unix::fs::symlink(target, project.join(link)).unwrap();
+            let refused = replace(&project, "vendor/moss", &texts(&[("f.txt", "three")]));
+            assert!(refused.unwrap_err().to_string().contains("remove it first"), "{link}");
+            fs::remove_file(project.join(link)).unwrap();
+        }
+        let kept = files(&other, &[], 10).unwrap();
+        assert_eq!(kept.len(), 2, "{kept:?}");
+        replace(&project, "vendor/moss", &texts(&[("f.txt", "three")])).unwrap();
+        assert!(project.join("vendor/moss/f.txt").exists());
     }
 
     #[test]

@@ -264,7 +264,7 @@ fn plugin(status: &PluginStatus, compilations: &Compilations) -> v1::Plugin {
         name: status.name.clone(),
         listed_in: format!("{}{line}", status.listed_in),
         list: status.listed_in.clone(),
-        source: status.source.display().to_string(),
+        source: status.source.clone(),
         notice: status.notice().unwrap_or_default(),
         staged_sha256: status.staged.map(|digest| digest.to_string()).unwrap_or_default(),
         ..v1::Plugin::default()

@@ -30,6 +30,12 @@ pub(crate) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Where a daemon keeps what it fetched: by the digest of the component, and by where it came from.
+pub(crate) fn kept_download(site: &Site, digest: &str, from: &str, extension: &str) -> PathBuf {
+    let from = &sha256(from.as_bytes())[..32];
+    site.state().join("downloads").join(format!("{digest}-{from}.{extension}"))
+}
+
 /// Makes a whole response.
 pub(crate) fn response(status: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     let headers: String =

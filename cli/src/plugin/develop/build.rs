@@ -2,10 +2,12 @@
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::develop::template::{PluginLanguage, VENDOR};
 use moss_plugin_list::Sha256Digest;
 use moss_sandbox::{ProcessExit, Program};
+use moss_workspace::own::OwnDir;
 use moss_workspace::project;
 
 use super::super::super::error::CliError;
@@ -28,8 +30,11 @@ const SDK_FILES_MAX: usize = 1000;
 const NODE_INSTALLED: &str = "node_modules/.moss-installed";
 /// What was installed into a Python environment last.
 const INSTALLED: &str = ".venv/moss-installed.txt";
-/// What the component was made of last, and what it is.
-const MADE_OF: &str = "dist/.made-of";
+/// The directory in the cache that has, by the directory of a project, what its component was made of last, and what it
+/// is: in the project somebody else could say that of a component that they bring along.
+const MADE_OF: &str = "built-plugins";
+/// How long that is kept.
+const MADE_OF_KEPT: Duration = Duration::from_hours(24 * 30);
 
 pub(super) async fn run(args: &ProjectArgs, session: &Session) -> Result<Outcome, CliError> {
     let project = Project::open(&args.dir)?;
@@ -63,9 +68,9 @@ pub(super) async fn newest(
 ) -> Result<BuiltComponent, CliError> {
     let directory = project.directory.canonicalize()?;
     let file = component(&directory, &project.name);
-    if let Ok(Some(made_of)) = project::read(&directory.join(MADE_OF), MANIFEST_BYTES_MAX)
+    if let Ok(Some(made_of)) = made_of(session)?.read(&name_of(&directory), MANIFEST_BYTES_MAX)
         && let Ok(component) = BuiltComponent::read(file, project.name.clone())
-        && made_of == format!("{} {}", inputs(&directory)?, component.digest())
+        && made_of == format!("{} {}", inputs(&directory)?, component.digest()).as_bytes()
     {
         session.ui.note(&dim("nothing has changed since it was built"));
         return Ok(component);
@@ -76,6 +81,17 @@ pub(super) async fn newest(
 /// Where npm and pip have their component built.
 fn component(directory: &Path, name: &str) -> PathBuf {
     directory.join(format!("dist/{name}.wasm"))
+}
+
+/// Where it is kept what components were made of.
+fn made_of(session: &Session) -> Result<OwnDir, CliError> {
+    let cache = OwnDir::create(&session.dirs()?.cache).map_err(unusable)?;
+    cache.subdirectory(MADE_OF).map_err(unusable)
+}
+
+/// What is kept of a project is called so.
+fn name_of(directory: &Path) -> String {
+    Sha256Digest::of(directory.as_os_str().as_encoded_bytes()).to_string()
 }
 
 /// Names the content of all files of a project.
@@ -185,8 +201,14 @@ impl BuildTools<'_> {
     /// Remembers what the component was made of.
     fn made(&self, name: &str, made_of: &str) -> Result<PathBuf, CliError> {
         let component = BuiltComponent::read(component(self.directory, name), name.to_owned())?;
+        let kept = self::made_of(self.session)?;
+        for file in kept.files().map_err(unusable)? {
+            if file.modified.elapsed().is_ok_and(|age| age > MADE_OF_KEPT) {
+                kept.remove(&file.name).map_err(unusable)?;
+            }
+        }
         let made_of = format!("{made_of} {}", component.digest());
-        project::write(&self.directory.join(MADE_OF), &made_of).map_err(unusable)?;
+        kept.write(&name_of(self.directory), made_of.as_bytes()).map_err(unusable)?;
         Ok(component.file)
     }
 

@@ -35,7 +35,7 @@ pub(super) async fn propose(
     let edits = vec![ListEdit::Set { name: name.to_owned(), key: "sha256", value }];
     let accepted = Accepted {
         name: name.to_owned(),
-        source: listed.source.display().to_string(),
+        source: listed.shown_source(),
         pinned: listed.entry.sha256.map(|digest| digest.to_string()),
         signed_by: looked.signed_by,
         component: inspect::component(&looked.plugin),

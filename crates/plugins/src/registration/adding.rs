@@ -22,6 +22,25 @@ use moss_dispatch::{
 /// A name for as long as it has none.
 const UNNAMED: &str = "plugin";
 
+/// Refuses an entry as far as it is known before its component is.
+pub(super) fn check_entry(environment: &Environment, add: &AddPlugin) -> Result<(), ToolError> {
+    let list = list_of(environment, add.list.as_deref());
+    let sha256 = match &add.source {
+        // What the registry will say of it.
+        PluginLocation::Url(source) if OciReference::is_meant(source) => {
+            Some(add.sha256.unwrap_or_else(|| Sha256Digest::of(source.as_bytes())))
+        }
+        _ => add.sha256,
+    };
+    let entry = draft(add, sha256, &list)?;
+    let settings = environment.settings();
+    let listed = ResolvedEntry::new(&list, None, entry, &environment.dirs, &settings);
+    match listed.refusal {
+        Some(refusal) => Err(ToolError::new(ErrorCode::Denied, refusal)),
+        None => Ok(()),
+    }
+}
+
 pub(super) async fn propose(
     environment: &Arc<Environment>,
     workspace: &Installed,

@@ -8,6 +8,8 @@ use moss_plugin_host::Plugin;
 use moss_plugin_list::Sha256Digest;
 use moss_sdk::{ErrorCode, ToolError};
 
+use tokio::sync::SemaphorePermit;
+
 use super::Hears;
 use crate::environment::Environment;
 use crate::lists::ResolvedEntry;
@@ -31,6 +33,14 @@ pub(super) struct InspectedPlugin {
     pub(super) signed_by: Option<String>,
 }
 
+/// Waits for the turn of what is read and compiled before anybody agrees to it, where it needs one.
+async fn turn<'a>(environment: &'a Environment, hears: Hears<'_>) -> Option<SemaphorePermit<'a>> {
+    match hears.in_turn {
+        true => Some(environment.looks.acquire().await.expect("nobody closes it")),
+        false => None,
+    }
+}
+
 /// Gets the component of an entry, holds it to the digest that is asked for and to its signature, and
 /// looks at it, under the name of the entry where that is meant.
 pub(super) async fn look(
@@ -46,6 +56,7 @@ pub(super) async fn look(
             .await
             .map_err(failed)?;
     }
+    let turn = turn(environment, hears).await;
     let bytes_max = environment.settings().component_bytes_max;
     let bytes = inspect::read(listed.component(environment), bytes_max).await?;
     let digest = Sha256Digest::of(&bytes);
@@ -66,9 +77,13 @@ pub(super) async fn look(
     }
     let (entry, on_compile) = (&listed.entry, hears.on_compile);
     let (file, signers) = (listed.signature(environment), &listed.signers);
+    // Its host may be slow.
+    let is_waited_for = may_fetch && downloads::remote_signature(entry).is_some();
+    let turn = turn.filter(|_| !is_waited_for);
     let signed_by =
         downloads::check_signature(environment, entry, file, &bytes, signers, may_fetch).await;
     let signed_by = signed_by.map_err(|reason| ToolError::new(ErrorCode::Denied, reason))?;
+    let _turn = if turn.is_some() { turn } else { self::turn(environment, hears).await };
     let plugin = inspect::plugin(environment, &called, entry, is_named, bytes, on_compile).await?;
     Ok(InspectedPlugin { plugin, digest, signed_by })
 }

@@ -22,7 +22,7 @@ use moss_policy::{Action, Verdict};
 // === impl Effects ===
 
 impl Effects {
-    /// Decides about fetching a component: then the call is on record. None where it was fetched before. A person who
+    /// Decides about fetching a component: then the call is on record. None where it was fetched from there before. A person who
     /// names a URL has said yes.
     pub(super) async fn permit_download(
         &self,
@@ -32,7 +32,7 @@ impl Effects {
         let host = host_of(url)
             .map_err(|why| ToolError::new(ErrorCode::InvalidArguments, format!("{url}: {why}")))?;
         // What a registry says of a reference is asked each time.
-        let is_fetched = |digest| registration::is_fetched(&self.scope.daemon.plugins, digest);
+        let is_fetched = |digest| registration::is_fetched(&self.scope.daemon.plugins, url, digest);
         if !OciReference::is_meant(url) && sha256.is_some_and(is_fetched) {
             return Ok(None);
         }

@@ -124,6 +124,7 @@ impl Effects {
         if let PluginChange::Add(add) = &change
             && let AddPlugin { source: PluginLocation::Url(url), sha256, .. } = &**add
         {
+            registration::check_entry(&daemon.plugins, add)?;
             self.permit_download(url, *sha256).await?;
         }
         let events = self.scope.events.clone();
@@ -139,17 +140,11 @@ impl Effects {
             })
         };
         let on_bytes = |done, total| tell("bytes of the plugin".to_owned(), done, total);
-        let hears = Hears { on_bytes: &on_bytes, on_compile: &on_compile };
-        let proposal = {
-            // What a caller asks for is compiled before anybody agrees to it.
-            let _turn = match self.scope.call.caller.role() {
-                Role::Caller => {
-                    Some(daemon.plugins.looks.acquire().await.expect("nobody closes it"))
-                }
-                Role::Approver => None,
-            };
-            registration::propose(&daemon.plugins, &workspace.installed, &change, hears).await?
-        };
+        // What a caller asks for is compiled before anybody agrees to it.
+        let in_turn = self.scope.call.caller.role() == Role::Caller;
+        let hears = Hears { on_bytes: &on_bytes, on_compile: &on_compile, in_turn };
+        let proposal =
+            registration::propose(&daemon.plugins, &workspace.installed, &change, hears).await?;
         let arguments = proposal.consent.to_json();
         let digest = self.digest_of("register", &arguments);
         let changes: Vec<_> = self.change_of(&proposal).into_iter().collect();
