@@ -156,6 +156,11 @@ fn explained(explanation: &v1::ExplainPolicyResponse) -> String {
         shown.push_str(&levels(&step.by_level));
     }
     let _ = writeln!(shown, "{} {}", bold("together:"), colored(explanation.decision()));
+    if explanation.steps.iter().any(|step| step.command_unknown) {
+        shown.push_str(
+            "which command it runs is known when it runs: `moss call TOOL --dry-run` shows it, and what decides about it\n",
+        );
+    }
     for id in &explanation.allowing_sessions {
         let option = example::quoted(&text::line(id));
         let _ = writeln!(shown, "a standing approval of a session allows it: `--session {option}`");

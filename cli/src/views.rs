@@ -232,6 +232,7 @@ pub(super) fn explanation(explanation: &v1::ExplainPolicyResponse) -> Value {
                 "matching": step.matching.iter().map(policy_rule).collect::<Vec<_>>(),
                 "by_size": step.by_size.iter().map(sized_decision).collect::<Vec<_>>(),
                 "by_level": step.by_level.iter().map(found_decision).collect::<Vec<_>>(),
+                "command_unknown": step.command_unknown,
             })
         })
         .collect();

@@ -76,6 +76,48 @@ async fn a_command_that_may_write_asks_with_every_part_of_it() {
 }
 
 #[tokio::test]
+async fn an_explanation_names_each_part_and_says_where_the_command_is_not_known() {
+    let site = Site::new();
+    site.write("Cargo.toml", "[package]\nname = \"a\"\n");
+    site.write("docs/a.txt", "a\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let text = json!({ "command": "ls | head -1; touch b", "cwd": "docs" });
+    let steps = explained(&client, "run_terminal_cmd", text).await.steps;
+    let steps: Vec<_> = steps.iter().map(|s| (s.effect.as_str(), s.command_unknown)).collect();
+    let parts = ["exec ls in docs", "exec head -1 in docs", "exec touch b in docs"];
+    assert!(parts.iter().all(|part| steps.contains(&(part, false))), "{steps:?}");
+    let shown = site.run(&["policy", "explain", "run_tests"]);
+    assert!(shown.stdout.contains("known when it runs"), "{shown:?}");
+    let shown = site.run(&["policy", "explain", "run_terminal_cmd", "command=ls"]);
+    assert!(!shown.stdout.contains("known when it runs"), "{shown:?}");
+    daemon.stop();
+}
+
+#[tokio::test]
+async fn certificates_that_packages_ship_are_read_and_removed_and_keys_are_not() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    let block = |label: &str| format!("-----BEGIN {label}-----\nMIIB0zCC\n-----END {label}-----\n");
+    site.write("site-packages/certifi/cacert.pem", block("CERTIFICATE"));
+    site.write("node_modules/a/server.pem", block("CERTIFICATE") + &block("PRIVATE KEY"));
+    site.write("ca.pem", block("CERTIFICATE"));
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let read = ran(&client, "cat site-packages/certifi/cacert.pem; echo read").await;
+    assert!(read["stdout"].as_str().unwrap().contains("MIIB0zCC"), "{read}");
+    // One that is no package's may get a key while a job runs.
+    for path in ["node_modules/a/server.pem", "ca.pem"] {
+        let kept = ran(&client, &format!("cat {path}; echo end")).await;
+        assert_eq!(kept["stdout"], "end\n", "{kept}");
+    }
+    let moved = ran(&client, "mv -n site-packages moved").await;
+    assert_eq!(moved["exit_code"], 0, "{moved}");
+    assert!(site.has("moved/certifi/cacert.pem"), "{moved}");
+    daemon.stop();
+}
+
+#[tokio::test]
 async fn packages_are_removed_whatever_they_ship_but_for_repositories_and_what_a_rule_denies() {
     let site = Site::new();
     site.user_policy(

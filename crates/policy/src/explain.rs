@@ -20,6 +20,9 @@ pub struct Explanation {
     /// The file, where one is meant.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
+    /// The simple command, where one is meant and known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
     /// Why the file's name is protected, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protection: Option<Protection>,
@@ -94,6 +97,7 @@ pub fn explain_expecting(
         tool: subject.tool.to_owned(),
         caller: subject.caller.to_owned(),
         path: subject.path.map(ToString::to_string),
+        command: subject.command.map(|part| part.text.clone()),
         protection: subject.protection,
         matched,
         decision,
@@ -160,6 +164,13 @@ fn by_size(policy: &Policy, subject: &Subject<'_>) -> Vec<SizedDecision> {
 }
 
 // === impl Explanation ===
+
+impl Explanation {
+    /// Whether it is about a command that is known only when the tool runs: rules about its words are not in it.
+    pub fn lacks_command(&self) -> bool {
+        self.action == Action::Exec && self.command.is_none()
+    }
+}
 
 impl fmt::Display for Explanation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -214,10 +214,9 @@ fn uses_of(uses: &HashMap<String, ApprovalUses>, listed: &ListedApproval) -> App
 }
 
 fn step(explanation: &Explanation) -> v1::PolicyStep {
-    let path = explanation.path.as_ref().map_or_else(String::new, |path| format!(" {path}"));
     let verdict = explanation.decision.verdict;
     v1::PolicyStep {
-        effect: format!("{}{path}", explanation.action.as_str()),
+        effect: effect(explanation),
         decision: decision(verdict).into(),
         deciding: Some(rule(verdict, &explanation.decision.rule)),
         matching: explanation
@@ -235,6 +234,20 @@ fn step(explanation: &Explanation) -> v1::PolicyStep {
             })
             .collect(),
         by_level: explanation.by_level.iter().map(found).collect(),
+        command_unknown: explanation.lacks_command(),
+    }
+}
+
+/// Names what is done, and to what.
+fn effect(explanation: &Explanation) -> String {
+    let action = explanation.action.as_str();
+    match (&explanation.command, &explanation.path) {
+        (Some(command), Some(directory)) if directory != "." => {
+            format!("{action} {command} in {directory}")
+        }
+        (Some(command), _) => format!("{action} {command}"),
+        (None, Some(path)) => format!("{action} {path}"),
+        (None, None) => action.to_owned(),
     }
 }
 

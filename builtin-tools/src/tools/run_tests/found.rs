@@ -135,12 +135,14 @@ fn unknown(path: &RelPath, is_file: bool) -> ToolError {
     let names: Vec<&str> = TestFramework::all().map(TestFramework::name).collect();
     let what = match is_file {
         true => format!("no test framework was found that runs {path}"),
-        false if path.is_root() => "no test framework was found in the workspace".to_owned(),
+        false if path.is_root() => {
+            "no test framework was found in the workspace root and the directories in it".to_owned()
+        }
         false => format!("no test framework was found in {path} and the directories around it"),
     };
     ToolError::new(ErrorCode::NoTests, what).hint(format!(
-        "looked for {} in manifests, configuration and names of files: `framework` names one, others run \
-         with run_terminal_cmd",
+        "looked for {} in manifests, configuration and names of files: `path` names a directory further below, such as a \
+         package, `framework` names one, others run with run_terminal_cmd",
         names.join(", ")
     ))
 }

@@ -28,7 +28,8 @@ const BARE_KEY_CHARS_MIN: usize = 22;
 /// that explains them.
 fn is_public(content: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(content) else { return false };
-    if SECRET_WORDS.iter().any(|word| text.to_ascii_uppercase().contains(word)) {
+    let upper = text.to_ascii_uppercase();
+    if SECRET_WORDS.iter().any(|word| upper.contains(word)) {
         return false;
     }
     let mut within = None;

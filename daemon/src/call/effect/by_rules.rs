@@ -144,7 +144,7 @@ pub(super) fn protected_kind(
 }
 
 /// Whether a path lies in a directory of packages that is not protected itself.
-fn is_shipped(path: &RelPath) -> bool {
+pub(super) fn is_shipped(path: &RelPath) -> bool {
     let above = std::iter::successors(path.parent(), RelPath::parent);
     let mut packages =
         above.filter(|above| above.file_name().is_some_and(|name| PACKAGES.contains(&name)));

@@ -10,7 +10,7 @@ use moss_sandbox::ProtectedKind;
 use moss_sdk::RelPath;
 use moss_workspace::Protection;
 
-use crate::call::effect::by_rules::{decidable, protected_kind};
+use crate::call::effect::by_rules::{decidable, is_shipped, protected_kind};
 use crate::call::effect::{Effects, ToolFacts};
 
 /// Says of each path on a walk what it is to a command, by the rules of one moment.
@@ -36,8 +36,29 @@ impl<'a> FileKinds<'a> {
     pub(super) fn of(&self, relative: &Path) -> Option<ProtectedKind> {
         // A name that cannot be read may be that of a secret.
         let Some(path) = decidable(relative) else { return Some(ProtectedKind::Masked) };
-        let named = self.effects.scope.workspace.files.protection(&path);
-        protected_kind(|action| self.verdict(action, &path, named), &path, named)
+        let files = &self.effects.scope.workspace.files;
+        let named = files.protection(&path);
+        let kind_of =
+            |named| protected_kind(|action| self.verdict(action, &path, named), &path, named);
+        let kind = kind_of(named);
+        // Lists of authorities come with packages, which neither work without them nor can be removed with them.
+        if kind.is_some() && is_shipped(&path) && self.is_public(&path, named) {
+            return kind_of(files.protection_of_public(&path));
+        }
+        kind
+    }
+
+    /// Whether a file with the name of a key holds what is public alone.
+    fn is_public(&self, path: &RelPath, named: Option<Protection>) -> bool {
+        let files = &self.effects.scope.workspace.files;
+        if files.protection_of_public(path) == named {
+            return false;
+        }
+        let opened = files.open_for_reading(path);
+        opened.is_ok_and(|opened| {
+            let around = files.resolve(path).ok().and_then(|at| files.protection_beside_names(&at));
+            opened.real() == path && around.is_none() && opened.is_public()
+        })
     }
 
     fn verdict(&self, action: Action, path: &RelPath, named: Option<Protection>) -> Verdict {

@@ -50,7 +50,8 @@ impl MadeFiles {
         if !set_aside.is_empty() {
             notes.push(format!(
                 "commands may not make {set_aside}: moved aside, with `.set-aside-by-moss` behind the name; use the \
-                 tools that edit files, which ask"
+                 tools that edit files, which ask. Where git has such a file in its commits, it is missing now: do not \
+                 commit all changes (`commit -a`, `add -A`), which would delete it there"
             ));
         }
         if !left.is_empty() {

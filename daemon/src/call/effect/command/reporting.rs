@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use moss_sandbox::{
-    CommandEnd, EndCause, NetworkMode, ProcessExit, Profile, RUNS_ON, SandboxFacts,
+    CommandEnd, EndCause, NetworkMode, ProcessExit, Profile, RUNS_ON, SandboxFacts, Tier,
 };
 use moss_sdk::command::{CommandReport, LeftRunning, ReportedSandbox};
 use moss_sdk::deceptive::escaped;
@@ -34,6 +34,14 @@ const UNREACHED_SIGNS: [&str; 11] = [
     "unknownhostexception",
 ];
 
+/// What programs write that are refused a connection, in lower case.
+const REFUSED_SIGNS: [&str; 4] =
+    ["connection refused", "econnrefused", "failed to connect to", "couldn't connect to"];
+/// How this machine is called by itself.
+const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
+/// What a program writes that looks for memory that was not given back, and cannot.
+const NO_LEAK_CHECK: &str = "leaksanitizer has encountered a fatal error";
+
 /// How a command is isolated, as far as it is known before it ends.
 pub(super) fn reported(facts: &SandboxFacts) -> ReportedSandbox {
     ReportedSandbox {
@@ -62,7 +70,12 @@ pub(super) fn report(
     let written = [stdout.as_str(), stderr.as_str()];
     let facts = &end.facts;
     let of_git = [facts.why_changed_for_git(written), facts.what_git_left(written)];
-    let whys = [why_unreached(facts, written), facts.why_incomplete(written)];
+    let whys = [
+        why_unreached(facts, written),
+        why_refused(facts, written),
+        why_no_leak_check(facts, written),
+        facts.why_incomplete(written),
+    ];
     let whys = whys.into_iter().chain(of_git);
     let whys = whys.chain([end.what_git_still_leaves(), end.what_changed_elsewhere()]).flatten();
     let notes = notes(end, output, timeout).into_iter().chain(whys).chain(kept.note);
@@ -103,6 +116,37 @@ fn why_unreached(facts: &SandboxFacts, written: [&str; 2]) -> Option<String> {
     written.into_iter().any(speaks).then(|| {
         "the network is off for this command, so it finds no host, however often it runs. A person can fetch what is \
          missing, or add a rule with its words and `network = true` to the policy"
+            .to_owned()
+    })
+}
+
+/// Says that its loopback interface is its own where a command wrote that nobody listens there.
+fn why_refused(facts: &SandboxFacts, written: [&str; 2]) -> Option<String> {
+    let is_apart = facts.network == NetworkMode::Off && facts.tier == Tier::Full;
+    if !is_apart || facts.profile != Profile::WorkspaceWrite {
+        return None;
+    }
+    let speaks = |text: &str| {
+        text.to_ascii_lowercase().lines().any(|line| {
+            let has = |signs: &[&str]| signs.iter().any(|sign| line.contains(sign));
+            has(&REFUSED_SIGNS) && has(&LOOPBACK)
+        })
+    };
+    written.into_iter().any(speaks).then(|| {
+        "each command and each job has a loopback interface of its own while its network is off: a server is reached \
+         only by what the same command starts. Start it and what asks it in one command (`server & … ; client`), or a \
+         person adds a rule with `network = true` for both"
+            .to_owned()
+    })
+}
+
+/// Says why memory that was not given back cannot be looked for.
+fn why_no_leak_check(facts: &SandboxFacts, written: [&str; 2]) -> Option<String> {
+    let is_refused = facts.tier > Tier::None && facts.profile != Profile::DangerFull;
+    let speaks = |text: &str| text.to_ascii_lowercase().contains(NO_LEAK_CHECK);
+    (is_refused && written.into_iter().any(speaks)).then(|| {
+        "LeakSanitizer looks into its own process as a debugger does (ptrace), which no command may: run it with \
+         `ASAN_OPTIONS=detect_leaks=0`, and all other checks of AddressSanitizer work"
             .to_owned()
     })
 }
@@ -251,12 +295,12 @@ pub(super) fn needs_input(asked: &str, report: &CommandReport) -> ToolError {
 
 #[cfg(test)]
 mod tests {
-    use moss_sandbox::{HinderingPaths, Tier};
+    use moss_sandbox::HinderingPaths;
 
     use super::*;
 
-    fn why(network: NetworkMode, profile: Profile, stderr: &str) -> Option<String> {
-        let facts = SandboxFacts {
+    fn facts(network: NetworkMode, profile: Profile) -> SandboxFacts {
+        SandboxFacts {
             tier: Tier::Full,
             profile,
             network,
@@ -269,8 +313,34 @@ mod tests {
             tracked_masks: Vec::new(),
             left_alone: Vec::new(),
             has_abstract_sockets: false,
-        };
-        why_unreached(&facts, ["", stderr])
+        }
+    }
+
+    fn why(network: NetworkMode, profile: Profile, stderr: &str) -> Option<String> {
+        why_unreached(&facts(network, profile), ["", stderr])
+    }
+
+    #[test]
+    fn a_server_of_another_command_that_is_not_reached_is_explained() {
+        let (off, writes) = (NetworkMode::Off, Profile::WorkspaceWrite);
+        for text in [
+            "curl: (7) Failed to connect to localhost port 8123 after 0 ms: Couldn't connect to server",
+            "Error: connect ECONNREFUSED 127.0.0.1:5432",
+            "dial tcp [::1]:8080: connect: connection refused",
+        ] {
+            assert!(why_refused(&facts(off, writes), ["", text]).is_some(), "{text}");
+            assert!(why_refused(&facts(NetworkMode::On, writes), ["", text]).is_none());
+        }
+        let other = "connection refused by db.example\nlistening on localhost";
+        assert_eq!(why_refused(&facts(off, writes), ["", other]), None);
+    }
+
+    #[test]
+    fn a_search_for_leaks_that_fails_is_explained() {
+        let text = "==2==LeakSanitizer has encountered a fatal error.\n==2==HINT: ptrace";
+        let of = |profile| why_no_leak_check(&facts(NetworkMode::Off, profile), ["", text]);
+        assert!(of(Profile::WorkspaceWrite).unwrap().contains("detect_leaks=0"));
+        assert_eq!(of(Profile::DangerFull), None);
     }
 
     #[test]
