@@ -4,6 +4,7 @@ use std::io;
 
 use moss_workspace::dirs::Dirs;
 use tokio::runtime::{Builder, Runtime};
+use tokio::signal::unix::{SignalKind, signal};
 
 use crate::client;
 
@@ -25,5 +26,10 @@ pub(crate) fn start(is_daemon: bool) -> io::Result<Runtime> {
     if !is_daemon && Dirs::of_user().is_ok_and(|dirs| client::has_socket(&dirs)) {
         runtime.worker_threads(1);
     }
-    runtime.enable_all().build()
+    let runtime = runtime.enable_all().build()?;
+    let context = runtime.enter();
+    // A file that may not grow any more (`ulimit -f`) is an error of whoever writes it, and not the end of this process.
+    let _signals = signal(SignalKind::from_raw(libc::SIGXFSZ))?;
+    drop(context);
+    Ok(runtime)
 }

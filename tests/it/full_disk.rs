@@ -1,5 +1,5 @@
-//! A full disk under the state directory: an edit is refused before anything changes, or it is in its
-//! file, in the history and in the audit journal. One under the cache: searches read, and say so.
+//! A full disk under the state directory, or files that may not grow: an edit is refused before anything changes, or it
+//! is in its file, in the history and in the audit journal. A full disk under the cache: searches read, and say so.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use moss_proto::v1;
 use serde_json::{Value, json};
 
-use crate::harness::{Client, Ended, Site, call, output, refusing, until};
+use crate::harness::{Client, Daemon, Ended, Site, call, output, refusing, until};
 use crate::journal::records;
 use crate::kill::entries_of;
 
@@ -131,6 +131,28 @@ async fn edits_on_a_full_state_disk_are_recorded_or_change_nothing() {
     output(last.as_ref().unwrap());
     entries.push(json!(last.unwrap().history));
     assert_eq!(recorded(&site), entries);
+    daemon.stop();
+}
+
+#[tokio::test]
+async fn a_daemon_whose_files_may_not_grow_refuses_edits_and_goes_on() {
+    let site = Site::allowing();
+    let serve = site.serve_command();
+    let mut limited = Command::new("sh");
+    limited.arg("-c").arg("ulimit -f 2048 && exec \"$0\" \"$@\"");
+    limited.arg(serve.get_program()).args(serve.get_args());
+    let environment = serve.get_envs().filter_map(|(name, value)| Some((name, value?)));
+    limited.env_clear().envs(environment).current_dir(site.workspace());
+    let daemon = Daemon::start(limited, &site.socket(), &site.state());
+    let client = daemon.caller().await;
+    let edit = |path: &str, lines: usize| {
+        refusing("create_file", json!({ "path": path, "content": "x\n".repeat(lines) }))
+    };
+    let refused = client.call(edit("large.txt", 2 << 20)).await;
+    let is_done = refused.is_ok_and(|result| result.history > 0);
+    assert!(!is_done && !site.has("large.txt"));
+    let written = client.call(edit("small.txt", 8)).await.unwrap();
+    assert!(written.history > 0 && site.has("small.txt"));
     daemon.stop();
 }
 
