@@ -108,7 +108,8 @@ reasons! {
         person - model "do without it, or ask the person what to do instead";
     /// A decision is needed and nobody gave one.
     ConfirmationRequired = "CONFIRMATION_REQUIRED" "confirmation_required" FailedPrecondition Unconfirmed Unconfirmed
-        person "run it on a terminal, or approve exactly this effect with `--confirm DIGEST`"
+        person "run it on a terminal, or approve exactly this effect with `--confirm DIGEST`; with a caller's \
+                token, run it with `--wait`, and an approver decides with `moss confirm`"
         model "ask the person to approve it in moss, then send the same call again";
     /// Too many calls wait.
     QueueFull = "QUEUE_FULL" "queue_full" ResourceExhausted Failed LimitExceeded

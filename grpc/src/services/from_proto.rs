@@ -219,7 +219,7 @@ pub(super) fn approved_digests(
         return Err(invalid_field("approved_digests", &message));
     }
     if !digests.is_empty() && caller.role() < Role::Approver {
-        return Err(error::role_missing("approved_digests", Role::Approver));
+        return Err(error::role_missing("approving an effect by its digest", Role::Approver));
     }
     digests.iter().map(|digest| hash("approved_digests", digest)).collect()
 }

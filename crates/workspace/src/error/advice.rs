@@ -22,9 +22,8 @@ impl Error {
             Self::Alias { .. } => "name it as the listing of its directory does",
             Self::NotFound { .. } => "list the directory to see the names that exist",
             Self::Exists { .. } => "edit the existing file, or choose another name",
-            Self::NotAFile { .. } | Self::NotADirectory { .. } => {
-                "list the parent directory to see what is there"
-            }
+            Self::NotAFile { .. } => "name a file; list a directory to see what is in it",
+            Self::NotADirectory { .. } => "list the parent directory to see what is there",
             Self::IsLink { .. } => "name the target itself; links are never removed",
             Self::HardLinked { .. } => {
                 "replace the file by a copy of its own first, outside of moss"
