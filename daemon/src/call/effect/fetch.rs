@@ -22,8 +22,8 @@ use moss_policy::{Action, Verdict};
 // === impl Effects ===
 
 impl Effects {
-    /// Decides about fetching a component: then the call is on record. None where it was fetched from there before. A person who
-    /// names a URL has said yes.
+    /// Decides about fetching a component: then the call is on record. None where it was fetched from there before. A
+    /// person who names a URL has said yes.
     pub(super) async fn permit_download(
         &self,
         url: &str,
