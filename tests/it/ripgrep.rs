@@ -10,6 +10,7 @@ use std::process::Command;
 use moss_sdk::RelPath;
 use moss_sdk::ranking::PathRank;
 use serde_json::{Value, json};
+use tokio::task::spawn_blocking;
 
 use crate::harness::{Client, Daemon, Editor, Site, until};
 use crate::text_index;
@@ -181,6 +182,13 @@ enum SearchWay {
 
 const WAYS: [SearchWay; 2] = [SearchWay::Index, SearchWay::Scan];
 
+/// What ripgrep finds: how many lines in how many files, and where the first are.
+struct FoundByRipgrep {
+    lines: usize,
+    files: usize,
+    first: Vec<MatchedLine>,
+}
+
 /// A match: the names of the path, the line, and the column, where it is reported.
 type MatchedLine = (Vec<String>, u64, Option<u64>);
 
@@ -272,9 +280,14 @@ async fn served(way: SearchWay) -> (Site, Daemon, Client) {
     (site, daemon, client)
 }
 
-fn run_ripgrep(site: &Site, arguments: &[&str]) -> String {
+/// A daemon for each way, over the same files.
+async fn served_both() -> [(Site, Daemon, Client); 2] {
+    [served(SearchWay::Index).await, served(SearchWay::Scan).await]
+}
+
+fn run_ripgrep(tree: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new("rg");
-    command.args(SETTINGS).args(arguments).current_dir(site.workspace());
+    command.args(SETTINGS).args(arguments).current_dir(tree);
     let output = command.output().unwrap();
     // 1: nothing was found.
     let is_well = matches!(output.status.code(), Some(0 | 1));
@@ -282,24 +295,24 @@ fn run_ripgrep(site: &Site, arguments: &[&str]) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// What ripgrep finds: how many lines in how many files, and where the first are.
-fn by_ripgrep(
-    site: &Site,
-    pattern: &str,
-    case_sensitive: bool,
-) -> (usize, usize, Vec<MatchedLine>) {
+/// Searches with ripgrep.
+fn by_ripgrep(tree: &Path, pattern: &str, case_sensitive: bool) -> FoundByRipgrep {
     let case = if case_sensitive { "--case-sensitive" } else { "--ignore-case" };
     let mut arguments = vec!["--json", "--sort=path", case];
     if pattern.contains(r"\n") || pattern == r"\r" {
         arguments.push("--multiline");
     }
     arguments.extend(["-e", pattern, "./"]);
-    let printed = run_ripgrep(site, &arguments);
+    let printed = run_ripgrep(tree, &arguments);
     let of_type = |kind: &str| {
         let start = format!(r#"{{"type":"{kind}","#);
         printed.lines().filter(move |line| line.starts_with(&start))
     };
-    (of_type("match").count(), of_type("begin").count(), first_places(&printed))
+    FoundByRipgrep {
+        lines: of_type("match").count(),
+        files: of_type("begin").count(),
+        first: first_places(&printed),
+    }
 }
 
 /// Where the first matches are in moss's order, of which ripgrep has the last part: by path and line.
@@ -333,25 +346,38 @@ fn place(event: &str) -> MatchedLine {
     (path, data["line_number"].as_u64().unwrap(), column)
 }
 
-/// Returns how many lines both find.
-async fn compare(client: &Client, site: &Site, pattern: &str, case_sensitive: bool) -> usize {
+/// Compares what each way finds with what ripgrep finds, which searches meanwhile. Returns how many lines that is.
+async fn compare(served: &[(Site, Daemon, Client)], pattern: &str, case_sensitive: bool) -> usize {
+    let (tree, asked) = (served[0].0.workspace(), pattern.to_owned());
+    let expected = spawn_blocking(move || by_ripgrep(&tree, &asked, case_sensitive));
     let arguments = json!({"pattern": pattern, "caseSensitive": case_sensitive, "limit": LIMIT});
-    let found = client.done("grep_search", arguments).await;
-    let (total, files, places) = by_ripgrep(site, pattern, case_sensitive);
+    let mut found = Vec::new();
+    for (_, _, client) in served {
+        found.push(client.done("grep_search", arguments.clone()).await);
+    }
+    let expected = expected.await.unwrap();
+    for (found, way) in found.iter().zip(WAYS) {
+        hold(found, &expected, &format!("{way:?}: {pattern}"));
+    }
+    expected.lines
+}
+
+/// Fails unless moss found what ripgrep found.
+fn hold(found: &Value, expected: &FoundByRipgrep, pattern: &str) {
+    let total = expected.lines;
     assert_eq!(found["total_matches"], total.min(COUNTED_MAX), "{pattern}");
     if total <= COUNTED_MAX {
-        assert_eq!(found["files_matched"], files, "{pattern}");
+        assert_eq!(found["files_matched"], expected.files, "{pattern}");
     }
     let matches = found["matches"].as_array().unwrap();
     assert_eq!(matches.len() < total, found["truncated"] == true, "{pattern}");
     // Long lines can fill a result before its limit.
     assert!(matches.len() >= total.min(100), "{pattern}");
-    for (hit, (path, line, column)) in matches.iter().zip(&places) {
+    for (hit, (path, line, column)) in matches.iter().zip(&expected.first) {
         assert_eq!(names(hit["path"].as_str().unwrap()), *path, "{pattern}");
         assert_eq!(hit["line"], *line, "{pattern} in {path:?}");
         assert!(column.is_none_or(|column| hit["column"] == column), "{pattern}: {hit} {column:?}");
     }
-    total
 }
 
 #[tokio::test]
@@ -359,14 +385,12 @@ async fn lines_are_those_that_ripgrep_finds() {
     if !has_ripgrep() {
         return;
     }
-    for way in WAYS {
-        let (site, _daemon, client) = served(way).await;
-        let mut matched = 0;
-        for (number, pattern) in PATTERNS.iter().enumerate() {
-            matched += usize::from(compare(&client, &site, pattern, number % 2 == 0).await > 0);
-        }
-        assert!(PATTERNS.len() >= 100 && matched >= 90, "{matched} of {}", PATTERNS.len());
+    let served = served_both().await;
+    let mut matched = 0;
+    for (number, pattern) in PATTERNS.iter().enumerate() {
+        matched += usize::from(compare(&served, pattern, number % 2 == 0).await > 0);
     }
+    assert!(PATTERNS.len() >= 100 && matched >= 90, "{matched} of {}", PATTERNS.len());
 }
 
 #[tokio::test]
@@ -378,15 +402,13 @@ async fn generated_patterns_find_what_ripgrep_finds() {
         Ok(asked) => asked.parse().unwrap_or_else(|_| panic!("{ASKED}={asked} is no number")),
         Err(_) => GENERATED,
     };
-    for way in WAYS {
-        let (site, _daemon, client) = served(way).await;
-        let patterns = generated::patterns(&site.workspace(), wanted);
-        let mut matched = 0;
-        for (pattern, case_sensitive) in &patterns {
-            matched += usize::from(compare(&client, &site, pattern, *case_sensitive).await > 0);
-        }
-        assert!(patterns.len() == wanted && matched >= wanted / 2, "{matched} match");
+    let served = served_both().await;
+    let patterns = generated::patterns(&served[0].0.workspace(), wanted);
+    let mut matched = 0;
+    for (pattern, case_sensitive) in &patterns {
+        matched += usize::from(compare(&served, pattern, *case_sensitive).await > 0);
     }
+    assert!(patterns.len() == wanted && matched >= wanted / 2, "{matched} match");
 }
 
 #[tokio::test]
@@ -400,7 +422,8 @@ async fn types_and_names_are_those_that_ripgrep_finds() {
             [("rust", "--type=rust"), (".py", "--glob=*.py"), ("md", "--type=md")]
         {
             // In every kind, and in fewer lines than are counted.
-            let counted = run_ripgrep(&site, &[setting, "--count", "-i", "-e", "the", "./"]);
+            let counted =
+                run_ripgrep(&site.workspace(), &[setting, "--count", "-i", "-e", "the", "./"]);
             let lines = counted.lines().map(|line| line.rsplit(':').next().unwrap());
             let total: usize = lines.map(|count| count.parse::<usize>().unwrap()).sum();
             assert!(0 < total && total < COUNTED_MAX, "{kind} proves nothing");
@@ -410,7 +433,8 @@ async fn types_and_names_are_those_that_ripgrep_finds() {
             assert_eq!(found["files_matched"], counted.lines().count(), "{kind}");
         }
         for glob in GLOBS {
-            let printed = run_ripgrep(&site, &["--files", &format!("--iglob={glob}"), "./"]);
+            let printed =
+                run_ripgrep(&site.workspace(), &["--files", &format!("--iglob={glob}"), "./"]);
             let mut expected: Vec<_> = printed.lines().map(names).collect();
             expected.sort();
             let found = client.done("file_search", json!({"pattern": glob})).await;
@@ -433,7 +457,7 @@ async fn patterns_across_lines_are_those_that_ripgrep_finds() {
         for pattern in ACROSS_LINES {
             let mut settings = vec!["--multiline", "--multiline-dotall", "--case-sensitive"];
             settings.extend(["--json", "--sort=path", "-e", pattern, "./"]);
-            let printed = run_ripgrep(&site, &settings);
+            let printed = run_ripgrep(&site.workspace(), &settings);
             let start = r#"{"type":"match","#;
             let total = printed.lines().filter(|line| line.starts_with(start)).count();
             assert!(total > 0, "{pattern} proves nothing");
@@ -472,11 +496,11 @@ async fn what_is_unsaved_or_denied_is_all_that_differs_from_ripgrep() {
         );
         let mut editor = Editor::attach(&daemon.approver().await, "Code").await;
         editor.hold("odd/unsaved.txt", 1, Some("needle and\nneedle again\n")).await;
-        let (total, files, _) = by_ripgrep(&site, "needle", true);
+        let expected = by_ripgrep(&site.workspace(), "needle", true);
         until("the rules are read", async || denied().await == before + 1).await;
         let found = client.done("grep_search", arguments.clone()).await;
         // The one file has two lines, the other had one.
-        assert_eq!(found["total_matches"], total + 1, "{way:?}");
-        assert_eq!(found["files_matched"], files, "{way:?}");
+        assert_eq!(found["total_matches"], expected.lines + 1, "{way:?}");
+        assert_eq!(found["files_matched"], expected.files, "{way:?}");
     }
 }

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::child;
 use crate::layout::{BuildProfile, Layout, WASM_TARGET};
+use crate::test_build::TestBuild;
 
 /// The manifest of the example plugins.
 const PLUGINS: &str = "plugins-example/Cargo.toml";
@@ -54,18 +55,9 @@ fn daemon_build(layout: &Layout, profile: BuildProfile) -> Command {
 
 /// Builds the daemon and all tests at once: with the features of the whole workspace, so that what both need is
 /// compiled once. That moss also compiles with its own features alone is seen by `cargo xtask test all`.
-pub(crate) fn daemon_beside_tests(layout: &Layout, features: &str) -> Result<()> {
-    let mut build = child::cargo();
-    build.current_dir(&layout.root).args([
-        "build",
-        "--workspace",
-        "--features",
-        features,
-        "--bin",
-        "moss",
-        "--tests",
-    ]);
-    child::run(&mut build)
+pub(crate) fn daemon_beside_tests(layout: &Layout, how: &TestBuild) -> Result<()> {
+    let mut build = how.cargo(layout, "build");
+    child::run(build.args(["--workspace", "--features", how.features, "--bin", "moss", "--tests"]))
 }
 
 /// Builds the daemon as it is released, but with the names of its functions, and returns where it is.

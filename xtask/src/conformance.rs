@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 
 use crate::layout::Layout;
+use crate::test_build::TestBuild;
 use crate::{child, node};
 
 /// The packages that bring a Node.js which the suite supports, where one does.
@@ -41,17 +42,16 @@ pub(crate) fn install(layout: &Layout) -> Result<SuitePackages> {
     Ok(SuitePackages { modules, node })
 }
 
-/// Builds what runs the suite with these features of the workspace, and runs it.
-pub(crate) fn run(layout: &Layout, features: &str, packages: &SuitePackages) -> Result<()> {
+/// Builds what runs the suite as other tests are, and runs it.
+pub(crate) fn run(layout: &Layout, how: &TestBuild, packages: &SuitePackages) -> Result<()> {
     let SuitePackages { modules, node } = packages;
-    let mut suite = child::cargo();
+    let mut suite = how.cargo(layout, "test");
     suite
-        .args(["test", "--workspace", "--features"])
+        .args(["--workspace", "--features"])
         // With those of the other tests little is built anew but the front and the suite's dispatcher.
-        .arg(format!("{features},moss-tests/conformance"))
+        .arg(format!("{},moss-tests/conformance", how.features))
         .args(["--test", "conformance"])
         .env("MOSS_TEST_NODE", node)
-        .env("MOSS_TEST_CONFORMANCE", modules.join("@modelcontextprotocol/conformance"))
-        .current_dir(&layout.root);
+        .env("MOSS_TEST_CONFORMANCE", modules.join("@modelcontextprotocol/conformance"));
     child::run(&mut suite)
 }

@@ -1,5 +1,4 @@
-//! `cargo xtask lint`: formatting, clippy and documentation, warnings as errors, of the workspace
-//! and of all plugins.
+//! `cargo xtask lint`: formatting, clippy and documentation, warnings as errors, of the workspace and of all plugins.
 
 use std::process::Command;
 
@@ -18,26 +17,17 @@ const PLUGINS: [[&str; 2]; 2] = [
 const WORKSPACE: [&str; 3] = [
     "--workspace",
     "--features",
-    "moss/lang-extra,moss-xtask/bench,moss-xtask/dist,moss-sdk/http,moss-tests/conformance",
+    "moss/lang-extra,moss-xtask/bench,moss-xtask/quality,moss-xtask/dist,moss-sdk/http,moss-tests/conformance",
 ];
 const DENY_WARNINGS: [&str; 3] = ["--", "-D", "warnings"];
 
 pub(crate) fn run(layout: &Layout) -> Result<()> {
     artifacts::wasm_target()?;
-    let cargo = |subcommand: &[&str]| -> Command {
-        let mut cargo = child::cargo();
-        cargo.current_dir(&layout.root).args(subcommand);
-        cargo
-    };
-    child::run(cargo(&["fmt", "--all", "--check"]).args([] as [&str; 0]))?;
-    for plugins in PLUGINS {
-        child::run(cargo(&["fmt"]).args(plugins).args(["--all", "--check"]))?;
-    }
-    child::run(cargo(&["fmt"]).args(FUZZ).arg("--check"))?;
-    child::run(cargo(&["clippy", "--all-targets"]).args(WORKSPACE).args(DENY_WARNINGS))?;
+    formatting(layout)?;
+    child::run(cargo(layout, &["clippy", "--all-targets"]).args(WORKSPACE).args(DENY_WARNINGS))?;
     for plugins in PLUGINS {
         child::run(
-            cargo(&["clippy", "--target", WASM_TARGET])
+            cargo(layout, &["clippy", "--target", WASM_TARGET])
                 .args(plugins)
                 .arg("--target-dir")
                 .arg(layout.plugin_target())
@@ -46,15 +36,28 @@ pub(crate) fn run(layout: &Layout) -> Result<()> {
     }
     // With the same features, and with the libraries of tests, which `--examples` asks for: nothing that clippy has
     // looked at before is checked a second time.
-    let mut doc = cargo(&["doc", "--no-deps", "--document-private-items"]);
+    let mut doc = cargo(layout, &["doc", "--no-deps", "--document-private-items"]);
     doc.args(["--lib", "--bins", "--examples"]).args(WORKSPACE);
     child::run(doc.env("RUSTDOCFLAGS", "-D warnings"))
+}
+
+/// Fails where a file is not formatted.
+pub(crate) fn formatting(layout: &Layout) -> Result<()> {
+    child::run(&mut cargo(layout, &["fmt", "--all", "--check"]))?;
+    for plugins in PLUGINS {
+        child::run(cargo(layout, &["fmt"]).args(plugins).args(["--all", "--check"]))?;
+    }
+    child::run(cargo(layout, &["fmt"]).args(FUZZ).arg("--check"))
 }
 
 /// Checks moss with its own features alone: what compiles only because something else in the workspace, or a test, asked
 /// for a feature fails here.
 pub(crate) fn check_alone(layout: &Layout) -> Result<()> {
-    let mut check = child::cargo();
-    check.current_dir(&layout.root).args(["check", "--package", "moss"]);
-    child::run(&mut check)
+    child::run(&mut cargo(layout, &["check", "--package", "moss"]))
+}
+
+fn cargo(layout: &Layout, subcommand: &[&str]) -> Command {
+    let mut cargo = child::cargo();
+    cargo.current_dir(&layout.root).args(subcommand);
+    cargo
 }

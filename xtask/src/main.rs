@@ -13,6 +13,7 @@
 mod artifacts;
 mod bench;
 mod child;
+mod clippy_compiler;
 mod conformance;
 mod demo;
 mod dist;
@@ -24,13 +25,14 @@ mod node;
 mod python;
 mod serve;
 mod test;
+mod test_build;
 
 use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 
 use crate::layout::Layout;
-use crate::test::TestExtent;
+use crate::test_build::{TestBuild, TestExtent};
 
 const USAGE: &str = "\
 usage:
@@ -52,7 +54,8 @@ usage:
       runs without that suite then
   cargo xtask test all [-- ARGS]
       the same with more of what takes long: 10,000 searches, 2,000 patterns, 100 kills, 500 reloads,
-      1,000,000 files, a gigabyte of output; and a check that moss compiles with its own features alone
+      1,000,000 files, a gigabyte of output; lint before, and a check that moss compiles with its own
+      features alone
   cargo xtask conformance
       run the official suite of the Model Context Protocol against the HTTP front; tests/conformance
       has what it does not pass, with reasons
@@ -118,7 +121,7 @@ fn run(arguments: &[String]) -> Result<()> {
         ["test", "all", "--", rest @ ..] => test::run(&layout, TestExtent::Everything, rest),
         ["conformance"] => {
             let packages = conformance::install(&layout)?;
-            conformance::run(&layout, test::FEATURES, &packages)
+            conformance::run(&layout, &TestBuild::new(TestExtent::Usual)?, &packages)
         }
         ["lint"] => lint::run(&layout),
         ["ci"] => {

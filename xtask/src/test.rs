@@ -10,12 +10,8 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::conformance::SuitePackages;
 use crate::layout::{BuildProfile, Layout};
+use crate::test_build::{TestBuild, TestExtent};
 use crate::{artifacts, child, conformance, demo, lint, node, python};
-
-/// What the workspace tests besides: programs that are not built with it.
-pub(crate) const FEATURES: &str = "moss-xtask/page,moss-xtask/dist";
-/// That, and the languages that released binaries have and builds of every day do not.
-const FEATURES_OF_ALL: &str = "moss-xtask/page,moss-xtask/dist,moss/lang-extra";
 
 /// What tests do more of when everything is tested: how often they search, kill, reload, and over how much.
 const MORE: [(&str, &str); 10] = [
@@ -30,15 +26,6 @@ const MORE: [(&str, &str); 10] = [
     ("MOSS_TEST_LANGUAGE_SERVERS", "all"),
     ("MOSS_TEST_CONTROL_GROUPS", "all"),
 ];
-
-/// How much is tested.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TestExtent {
-    /// What `.ci/run` tests.
-    Usual,
-    /// That, and more of what takes long.
-    Everything,
-}
 
 /// What tests need of other languages, and where it is.
 #[derive(Debug)]
@@ -63,11 +50,14 @@ struct TestTally {
 
 pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Result<()> {
     let started = Instant::now();
-    let features = extent.features();
+    let how = TestBuild::new(extent)?;
+    if how.lints() {
+        lint::formatting(layout)?;
+    }
     let (packages, built) = std::thread::scope(|scope| {
         // Installing waits for the network most of the time: the compiler has the processors meanwhile.
         let packages = scope.spawn(|| TestPackages::install(layout, arguments.is_empty()));
-        let built = build(layout, extent);
+        let built = build(layout, extent, &how);
         (packages.join(), built)
     });
     built?;
@@ -75,9 +65,9 @@ pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Re
     let packages = packages?;
 
     let mut tally = TestTally::default();
-    let mut workspace = child::cargo();
+    let mut workspace = how.cargo(layout, "test");
     workspace
-        .args(["test", "--workspace", "--features", features, "--no-fail-fast"])
+        .args(["--workspace", "--features", how.features, "--no-fail-fast"])
         .args(arguments)
         .env("MOSS_TEST_BINARY", layout.moss(BuildProfile::Debug))
         .env("MOSS_TEST_PLUGINS", layout.components())
@@ -91,24 +81,21 @@ pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Re
         workspace.envs(MORE);
     }
     // Behind a feature that the workspace itself does not need.
-    let mut guest = child::cargo();
-    guest
-        .args(["test", "--no-fail-fast", "--package", "moss-sdk", "--features", "http"])
-        .args(arguments);
-    let mut plugins = child::cargo();
+    let mut guest = how.cargo(layout, "test");
+    guest.args(["--no-fail-fast", "--package", "moss-sdk", "--features", "http"]).args(arguments);
+    let mut plugins = how.cargo(layout, "test");
     plugins
-        .args(["test", "--no-fail-fast", "--manifest-path", "plugins-example/Cargo.toml"])
+        .args(["--no-fail-fast", "--manifest-path", "plugins-example/Cargo.toml"])
         .arg("--target-dir")
         .arg(layout.plugin_target())
         .args(arguments);
     let mut all_passed = true;
     for test in [&mut workspace, &mut guest, &mut plugins] {
-        all_passed &= tally.follow(test.current_dir(&layout.root))?;
+        all_passed &= tally.follow(test)?;
     }
     // A tour that ends early hides no test that failed: what failed is reported last.
     let tour = if arguments.is_empty() { demo::check(layout) } else { Ok(()) };
-    let suite =
-        packages.suite.map_or(Ok(()), |packages| conformance::run(layout, features, &packages));
+    let suite = packages.suite.map_or(Ok(()), |packages| conformance::run(layout, &how, &packages));
     let TestTally { programs, passed, failed, ignored, broken } = tally;
     println!(
         "\nmoss: {passed} passed, {failed} failed, {ignored} ignored \
@@ -127,13 +114,14 @@ pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Re
 }
 
 /// Builds what is tested, and the plugins that tests call.
-fn build(layout: &Layout, extent: TestExtent) -> Result<()> {
-    artifacts::plugins(layout)?;
-    artifacts::guests(layout)?;
+fn build(layout: &Layout, extent: TestExtent, how: &TestBuild) -> Result<()> {
     if extent == TestExtent::Everything {
+        lint::run(layout)?;
         lint::check_alone(layout)?;
     }
-    artifacts::daemon_beside_tests(layout, extent.features())
+    artifacts::plugins(layout)?;
+    artifacts::guests(layout)?;
+    artifacts::daemon_beside_tests(layout, how)
 }
 
 // === impl TestPackages ===
@@ -148,17 +136,6 @@ impl TestPackages {
             check_modules: node::install(&layout.check_packages(), &layout.check_environment())?,
             suite: with_suite.then(|| conformance::install(layout)).transpose()?,
         })
-    }
-}
-
-// === impl TestExtent ===
-
-impl TestExtent {
-    fn features(self) -> &'static str {
-        match self {
-            Self::Usual => FEATURES,
-            Self::Everything => FEATURES_OF_ALL,
-        }
     }
 }
 
@@ -211,14 +188,6 @@ impl TestTally {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn everything_is_tested_with_the_languages_of_released_binaries() {
-        let released = BuildProfile::Release.features()[1];
-        let all = TestExtent::Everything.features();
-        assert!(all.split(',').any(|feature| feature == format!("moss/{released}")), "{all}");
-        assert!(all.starts_with(TestExtent::Usual.features()), "{all}");
-    }
 
     #[test]
     fn results_of_test_programs_add_up() {

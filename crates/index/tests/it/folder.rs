@@ -1,6 +1,6 @@
 //! Documents in memory, and what an index over them has to answer.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -25,6 +25,8 @@ pub(crate) struct Folder {
     clock: i64,
     /// How many documents were read.
     pub(crate) reads: AtomicUsize,
+    /// The grams of pieces of text: most are asked for again and again.
+    known: Mutex<HashMap<String, Arc<HashSet<Gram>>>>,
     /// Where an index had some documents when it was asked last.
     located: Mutex<Option<(Vec<String>, Arc<LocatedDocuments>)>>,
 }
@@ -123,21 +125,27 @@ impl Folder {
 
     /// The names of the documents that meet the query of a pattern, and of those that cannot be read.
     pub(crate) fn expected(&self, pattern: &str) -> Vec<String> {
-        self.expected_pieces(pattern, &|text| vec![text])
+        self.expected_query(&GramQuery::of_pattern(pattern, false))
     }
 
-    /// As [`Folder::expected`], of documents with a line that meets it.
-    pub(crate) fn expected_lines(&self, pattern: &str) -> Vec<String> {
-        self.expected_pieces(pattern, &|text| text.split_inclusive('\n').collect())
+    /// The names of the documents that meet a query, and of those that cannot be read.
+    pub(crate) fn expected_query(&self, query: &GramQuery) -> Vec<String> {
+        self.expected_pieces(query, &|text| vec![text])
     }
 
-    fn expected_pieces(&self, pattern: &str, pieces: &dyn Fn(&str) -> Vec<&str>) -> Vec<String> {
-        let query = GramQuery::of_pattern(pattern, false);
-        let mut collector = GramCollector::new();
-        let mut meets = |content: &Content| match content {
+    /// As [`Folder::expected_query`], of documents with a line that meets it.
+    pub(crate) fn expected_lines(&self, query: &GramQuery) -> Vec<String> {
+        self.expected_pieces(query, &|text| text.split_inclusive('\n').collect())
+    }
+
+    fn expected_pieces(
+        &self,
+        query: &GramQuery,
+        pieces: &dyn Fn(&str) -> Vec<&str>,
+    ) -> Vec<String> {
+        let meets = |content: &Content| match content {
             Content::Words(text) => pieces(text).into_iter().any(|piece| {
-                let grams: HashSet<Gram> =
-                    collector.collect(piece.as_bytes()).iter().copied().collect();
+                let grams = self.grams(piece);
                 grams.len() > small_bounds().part_grams
                     || query.accepts(&|gram| grams.contains(&gram))
             }),
@@ -146,6 +154,18 @@ impl Folder {
         };
         let meeting = self.documents.iter().filter(|(_, (_, content))| meets(content));
         meeting.map(|(name, _)| name.clone()).collect()
+    }
+
+    fn grams(&self, piece: &str) -> Arc<HashSet<Gram>> {
+        let mut known = self.known.lock().expect("no test panics with it");
+        if let Some(grams) = known.get(piece) {
+            return Arc::clone(grams);
+        }
+        let mut collector = GramCollector::new();
+        let grams: HashSet<Gram> = collector.collect(piece.as_bytes()).iter().copied().collect();
+        let grams = Arc::new(grams);
+        known.insert(piece.to_owned(), Arc::clone(&grams));
+        grams
     }
 }
 

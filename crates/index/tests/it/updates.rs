@@ -1,5 +1,6 @@
 //! An index that is told of changes answers as one that is built anew.
 
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use moss_index::{
@@ -28,6 +29,10 @@ const PATTERNS: [&str; 12] = [
     "phaga",
     "ta al",
 ];
+
+static QUERIES: LazyLock<Vec<(&str, GramQuery)>> = LazyLock::new(|| {
+    PATTERNS.iter().map(|pattern| (*pattern, GramQuery::of_pattern(pattern, false))).collect()
+});
 
 /// So many documents are removed at once: each with a pass over all would take minutes.
 const MANY: usize = 60_000;
@@ -125,17 +130,16 @@ fn changes(folder: &mut Folder, happening: &Happening) -> Vec<DocumentChange> {
 
 /// Whether an index names all that match, and once it is settled nothing else.
 fn check(index: &TextIndex, folder: &Folder, is_settled: bool) -> Result<(), TestCaseError> {
-    for pattern in PATTERNS {
-        let (asked, expected) = (folder.asked(index, pattern), folder.expected(pattern));
+    for (pattern, query) in QUERIES.iter() {
+        let (asked, expected) = (folder.asked_query(index, query), folder.expected_query(query));
         for name in &expected {
             prop_assert!(asked.contains(name), "{pattern} finds {name}");
         }
         if is_settled {
             prop_assert_eq!(&asked, &expected, "{}", pattern);
         }
-        let within_lines = GramQuery::of_pattern(pattern, false).within_lines();
-        let within_lines = folder.asked_query(index, &within_lines);
-        for name in &folder.expected_lines(pattern) {
+        let within_lines = folder.asked_query(index, &query.clone().within_lines());
+        for name in &folder.expected_lines(query) {
             prop_assert!(within_lines.contains(name), "{pattern} finds {name} in a line");
         }
         for name in &within_lines {
