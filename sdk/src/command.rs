@@ -197,7 +197,8 @@ pub struct ReportedSandbox {
     pub profile: String,
     /// Whether it could reach other machines.
     pub network: bool,
-    /// Names of variables of the environment that it was not given.
+    /// Names of variables of the environment that it was not given, as far as its text or output has them; in a dry run
+    /// all of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub environment_removed: Vec<String>,
     /// Names of variables that a rule of the policy gave it.

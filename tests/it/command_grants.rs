@@ -62,7 +62,6 @@ async fn a_variable_is_given_by_name_to_the_command_that_a_rule_names() {
     assert!(!format!("{asked:?}").contains(SECRET), "{asked:?}");
     assert_eq!(found["stdout"], format!("{SECRET} None\n"), "{found}");
     assert_eq!(found["sandbox"]["environment_granted"], json!(["DEPLOY_TOKEN"]), "{found}");
-    assert!(found["sandbox"]["environment_removed"].to_string().contains("OTHER_TOKEN"), "{found}");
     let client = daemon.caller().await;
     for text in ["python3 deploy.py && touch x", "env; python3 deploy.py", "X=1 python3 deploy.py"]
     {
@@ -72,6 +71,23 @@ async fn a_variable_is_given_by_name_to_the_command_that_a_rule_names() {
     let with = digest(&client).await;
     rule(&site, "");
     until("the digest is another without the grant", async || digest(&client).await != with).await;
+}
+
+#[tokio::test]
+async fn a_variable_that_is_not_given_is_named_where_the_output_has_it_and_in_a_dry_run() {
+    let (_site, daemon) = site("import os\nprint(os.environ['OTHER_TOKEN'])\n", "");
+    let (_, found) = approved(&daemon, PROGRAM).await;
+    assert_eq!(found["exit_code"], 1, "{found}");
+    assert_eq!(found["sandbox"]["environment_removed"], json!(["OTHER_TOKEN"]), "{found}");
+    let client = daemon.caller().await;
+    let found = client.done("run_terminal_cmd", command("ls")).await;
+    assert_eq!(found["sandbox"].get("environment_removed"), None, "{found}");
+    let dry = v1::Call { dry_run: true, ..refusing("run_terminal_cmd", command("ls")) };
+    let found = output(&client.call(dry).await.unwrap());
+    let removed = found["sandbox"]["environment_removed"].as_array().unwrap();
+    for name in ["DEPLOY_TOKEN", "OTHER_TOKEN"] {
+        assert!(removed.contains(&json!(name)), "{found}");
+    }
 }
 
 #[tokio::test]

@@ -5,7 +5,7 @@ use moss_proto::v1;
 use serde_json::{Value, json};
 use tonic::Code;
 
-use crate::harness::{Client, Site, failure, output, reason, refusing, until, waiting};
+use crate::harness::{Client, Daemon, Site, failure, output, reason, refusing, until, waiting};
 use crate::run_terminal_cmd::{ALLOWING, is_running};
 use crate::tokens;
 
@@ -78,6 +78,20 @@ async fn a_command_that_ends_at_once_says_so() {
     let found = client.done("run_terminal_cmd", background("no-such-program")).await;
     assert_eq!(found["exit_code"], 127, "{found}");
     assert!(found["stdout"].as_str().unwrap().contains("not found"), "{found}");
+}
+
+#[tokio::test]
+async fn a_job_that_has_ended_names_variables_that_it_wrote_and_was_not_given() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    let mut serve = site.serve_command();
+    serve.env("OTHER_TOKEN", "value");
+    let daemon = Daemon::start(serve, &site.socket(), &site.state());
+    let client = daemon.caller().await;
+    let id = started(&client, "printf OTHER; printf _TOKEN").await;
+    let ended = job(&client, json!({"action": "wait", "job": id})).await;
+    let removed = &ended["jobs"][0]["sandbox"]["environment_removed"];
+    assert_eq!(*removed, json!(["OTHER_TOKEN"]), "{ended}");
 }
 
 #[tokio::test]

@@ -88,7 +88,8 @@ async fn an_explanation_names_each_part_and_says_where_the_command_is_not_known(
     let parts = ["exec ls in docs", "exec head -1 in docs", "exec touch b in docs"];
     assert!(parts.iter().all(|part| steps.contains(&(part, false))), "{steps:?}");
     let shown = site.run(&["policy", "explain", "run_tests"]);
-    assert!(shown.stdout.contains("known when it runs"), "{shown:?}");
+    let known = "known when it runs: `moss call run_tests --dry-run` shows it";
+    assert!(shown.stdout.contains(known), "{shown:?}");
     let shown = site.run(&["policy", "explain", "run_terminal_cmd", "command=ls"]);
     assert!(!shown.stdout.contains("known when it runs"), "{shown:?}");
     daemon.stop();
@@ -774,6 +775,26 @@ pub(crate) fn is_running(words: &str) -> bool {
     let processes = std::fs::read_dir("/proc").unwrap().flatten();
     let lines = processes.map(|process| std::fs::read(process.path().join("cmdline")));
     lines.flatten().any(|line| String::from_utf8_lossy(&line).contains(words))
+}
+
+#[tokio::test]
+async fn what_git_wants_outside_of_the_workspace_is_named_in_the_notes() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    std::fs::create_dir(site.outside(".git")).unwrap();
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let notes = async |text: &str| ran(&client, text).await["notes"].to_string();
+    let around = notes("git status").await;
+    assert!(around.contains("around the workspace"), "{around}");
+    let git = |arguments: &[&str]| crate::listings::printed(&site, "git", arguments);
+    git(&["init", "-q"]);
+    let author = ["-c", "user.name=a", "-c", "user.email=a@example.org"];
+    git(&[&author[..], &["commit", "-q", "--allow-empty", "-m", "first"]].concat());
+    let remote = notes("git fetch ../remote").await;
+    assert!(remote.contains("`../remote` lies outside of the workspace"), "{remote}");
+    let worktree = notes("git worktree add ../beside").await;
+    assert!(worktree.contains("/beside) outside of what commands write"), "{worktree}");
 }
 
 #[tokio::test]

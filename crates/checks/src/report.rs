@@ -49,6 +49,8 @@ pub(crate) enum CaseOutcome {
     /// It could not run to its end.
     Errored,
     Skipped,
+    /// It was filtered out, and the framework reports it all the same: it counts for nothing.
+    NotChosen,
 }
 
 /// All that a report says.

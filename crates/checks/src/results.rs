@@ -161,9 +161,11 @@ pub fn passed_tests(framework: TestFramework, finished: &FinishedRun<'_>) -> BTr
     });
     let names = names.chain(report.prepared.iter().cloned());
     // What did not run may be the one that failed before, where several have one id.
-    let skipped = report.cases.iter().filter(|case| case.outcome == CaseOutcome::Skipped);
-    let skipped: BTreeSet<String> = skipped.flat_map(|case| framework.ids(&case.id)).collect();
-    names.filter(|id| !id.is_empty() && !bad.contains(id) && !skipped.contains(id)).collect()
+    let is_left_out =
+        |case: &&TestCase| matches!(case.outcome, CaseOutcome::Skipped | CaseOutcome::NotChosen);
+    let left_out = report.cases.iter().filter(is_left_out);
+    let left_out: BTreeSet<String> = left_out.flat_map(|case| framework.ids(&case.id)).collect();
+    names.filter(|id| !id.is_empty() && !bad.contains(id) && !left_out.contains(id)).collect()
 }
 
 /// What a run names of its sources that is no path: of Maven and Gradle by package and name, of Swift Testing by module

@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::command::{NetworkMode, Profile};
+use crate::environment::named_in;
+use crate::git_outside::GitOutside;
 use crate::hindered::{Hindered, HinderingPaths, is_of_git};
+use crate::shown::shown;
 use crate::tier::Tier;
 use crate::worker::ProcessExit;
 
@@ -32,6 +35,10 @@ const STILL_MARKED: &str = "their skip-worktree bits could not be cleared, most 
                             index, or git has split that. moss tries again before the next command; a person removes \
                             that file where no git runs, or has the index whole again with `git update-index \
                             --no-split-index` (`--no-skip-worktree FILE` clears the bit of one)";
+/// What to do about worktrees that are gone.
+const THROWN_AWAY: &str = "outside of what commands write: their files are thrown away with the command that made them, \
+                           their branches and commits stay. Add worktrees within the workspace (`git worktree add .worktrees/NAME`); a \
+                           person removes what git still knows of these with `git worktree prune`";
 /// What is said of what git rewrites in other worktrees.
 const UNATTRIBUTED: &str = "changed while the command ran, by it or by others. git rewrites them by itself, so they stay as \
                             they are: where nobody else worked there, a person looks at them";
@@ -47,10 +54,6 @@ const BY_RULE: &str = "A person does that, or adds a rule with its `paths`, `pro
 /// What helps with one of git's own.
 const BY_PERSON: &str =
     "What git keeps for itself (`config`, `hooks` …) only a person changes or removes";
-/// So many of them are named.
-const NAMED_MAX: usize = 5;
-/// Longest shown path, in characters: names in an index are whatever a command wrote.
-const SHOWN_CHARS_MAX: usize = 256;
 /// What to do where a temporary directory holds too much.
 const THERE: &str =
     "on this tier that is on the disk: remove there what is done with, or write into the workspace";
@@ -87,6 +90,8 @@ pub struct CommandEnd {
     pub unattributed: Vec<PathBuf>,
     /// Files that git still leaves alone although it has ended: see [`CommandEnd::what_git_still_leaves`].
     pub still_marked: Vec<PathBuf>,
+    /// Worktrees that git made where nothing stays: see [`CommandEnd::what_git_lost`].
+    pub lost_worktrees: Vec<PathBuf>,
     /// Why it was ended, where something disturbed its sandbox.
     pub disturbance: Option<Disturbance>,
     /// What is known about its sandbox.
@@ -185,6 +190,8 @@ pub struct SandboxFacts {
     pub tracked_masks: Vec<PathBuf>,
     /// Such as it left alone instead: see [`SandboxFacts::what_git_left`].
     pub left_alone: Vec<PathBuf>,
+    /// What its git may want outside of what it sees: see [`SandboxFacts::what_git_misses`].
+    pub git_outside: GitOutside,
     /// Whether it could connect to abstract sockets of the machine, which are no files, although it was kept in
     /// otherwise.
     pub has_abstract_sockets: bool,
@@ -203,6 +210,12 @@ impl CommandEnd {
     pub fn what_git_still_leaves(&self) -> Option<String> {
         let shown = shown(&self.still_marked)?;
         Some(format!("git still leaves files alone ({shown}): {STILL_MARKED}"))
+    }
+
+    /// Which worktrees were thrown away with the command, and what helps.
+    pub fn what_git_lost(&self) -> Option<String> {
+        let shown = shown(&self.lost_worktrees)?;
+        Some(format!("git has made worktrees ({shown}) {THROWN_AWAY}"))
     }
 }
 
@@ -241,6 +254,16 @@ impl SandboxFacts {
         Some(format!("{INCOMPLETE}{}. {}", shown.unwrap_or_default(), ways.join(". ")))
     }
 
+    /// What git did not find or could not write since it lies outside, where a command wrote that it did not.
+    pub fn what_git_misses(&self, written: [&str; 2]) -> Option<String> {
+        self.git_outside.why(written, self.network)
+    }
+
+    /// Names of variables that it was not given and that one of these texts has.
+    pub fn removed_in(&self, texts: &[&str]) -> Vec<String> {
+        named_in(&self.environment_removed, texts)
+    }
+
     /// What people and models are to know of it with every result.
     pub fn warning(&self) -> Option<&'static str> {
         self.has_abstract_sockets.then_some(ABSTRACT_SOCKETS)
@@ -251,32 +274,6 @@ impl SandboxFacts {
 fn is_named(path: &Path, written: [&str; 2]) -> bool {
     let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
     written.iter().any(|text| text.contains(&*name))
-}
-
-/// The first of some paths, and how many more there are; none of none.
-fn shown(paths: &[impl AsRef<Path>]) -> Option<String> {
-    let (named, more) = paths.split_at(paths.len().min(NAMED_MAX));
-    let named: Vec<_> = named.iter().map(|path| shown_path(path.as_ref())).collect();
-    let more = if more.is_empty() { String::new() } else { format!(" and {} more", more.len()) };
-    (!named.is_empty()).then(|| format!("{}{more}", named.join(", ")))
-}
-
-/// A path on one line, without what a terminal would take for more than text.
-fn shown_path(path: &Path) -> String {
-    let path = path.to_string_lossy();
-    let escaped = path.chars().flat_map(|character| {
-        let (plain, escaped) = match character.is_control() {
-            true => (None, Some(character.escape_default())),
-            false => (Some(character), None),
-        };
-        plain.into_iter().chain(escaped.into_iter().flatten())
-    });
-    let mut shown: String = escaped.take(SHOWN_CHARS_MAX + 1).collect();
-    if let Some((end, _)) = shown.char_indices().nth(SHOWN_CHARS_MAX) {
-        shown.truncate(end);
-        shown.push('…');
-    }
-    shown
 }
 
 // === impl Disturbance ===
@@ -370,19 +367,5 @@ impl fmt::Display for CommandLimit {
                 "all of its processes were stopped (SIGSTOP), and none was left to continue them",
             ),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn few_names_are_shown_and_none_with_control_characters() {
-        let long = "a".repeat(5000);
-        let names = ["a\u{1b}[31m\n.env", &long, "ä b", "c", "d", "e", "f"].map(PathBuf::from);
-        let cut = format!("{}…", "a".repeat(SHOWN_CHARS_MAX));
-        let expected = format!("a\\u{{1b}}[31m\\n.env, {cut}, ä b, c, d and 2 more");
-        assert_eq!(shown(&names), Some(expected));
     }
 }

@@ -7,6 +7,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use crate::command::{CommandEnvironment, NetworkMode};
+use crate::text_search::stands_alone;
 
 /// Names that are passed on; `PREFIX_*` stands for all that start so. None of them makes a program
 /// run or load something else.
@@ -90,6 +91,8 @@ const GIT_SETTINGS: [GivenSetting; 2] = [("gc.auto", "0"), ("maintenance.auto", 
 /// How many settings git finds in its environment, and how the variables of each begin.
 const GIT_SETTINGS_COUNT: &str = "GIT_CONFIG_COUNT";
 const GIT_SETTING: [&str; 2] = ["GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_"];
+/// What a shell sets by itself, whatever it is given.
+const OF_SHELL: [&str; 4] = ["OLDPWD", "PWD", "SHLVL", "_"];
 /// Where programs are looked up when nobody says.
 pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
@@ -172,6 +175,15 @@ fn is_read_alike(name: &OsStr, value: &OsStr) -> bool {
         || codeset.is_some_and(|codeset| ["utf-8", "utf8"].contains(&codeset.as_str()))
 }
 
+/// Those of some names of variables that one of some texts has as a word, less what a shell sets by itself.
+pub(crate) fn named_in(names: &[String], texts: &[&str]) -> Vec<String> {
+    let is_named = |name: &&String| {
+        let is_of_shell = OF_SHELL.contains(&name.as_str());
+        !is_of_shell && texts.iter().any(|text| stands_alone(text, name))
+    };
+    names.iter().filter(is_named).cloned().collect()
+}
+
 /// Names of variables that commands have from outside or from moss; `PREFIX_*` stands for all that start so.
 pub fn environment_names() -> impl Iterator<Item = &'static str> {
     let set = SET.iter().chain(SET_OFFLINE).map(|(name, _)| *name);
@@ -217,6 +229,13 @@ impl Default for CommandEnvironment {
     /// Takes the variables of this process.
     fn default() -> Self {
         Self { from: std::env::vars_os().collect(), granted: Vec::new(), set: Vec::new() }
+    }
+}
+
+impl CommandEnvironment {
+    /// Names of the variables that a command would not be given, in order.
+    pub fn removed(&self, network: NetworkMode) -> Vec<String> {
+        select(self, network).removed
     }
 }
 
@@ -266,6 +285,18 @@ mod tests {
         let removed = ["API_KEY", "BASH_ENV", "BASH_FUNC_ls%%", "CARGO_NET_RETRY", "LD_PRELOAD"];
         assert_eq!(environment.removed, removed);
         assert!(!environment.variables.contains_key(OsStr::new("API_KEY")));
+    }
+
+    #[test]
+    fn a_removed_name_is_known_in_a_text_by_the_whole_word() {
+        let names = ["API_KEY", "LS_COLORS", "PWD", "_"].map(str::to_owned);
+        let named = |texts: &[&str]| named_in(&names, texts);
+        for text in ["KeyError: 'API_KEY'", "curl -H \"$API_KEY\"", "${API_KEY:?unset}"] {
+            assert_eq!(named(&["", text]), ["API_KEY"], "{text}");
+        }
+        for text in ["MY_API_KEY=1", "API_KEYS", "api_key", "cd $PWD; let _ = 1;"] {
+            assert_eq!(named(&[text]), Vec::<String>::new(), "{text}");
+        }
     }
 
     #[test]

@@ -66,7 +66,7 @@ fn names(line: &str) -> impl Iterator<Item = &Path> {
 }
 
 /// A path without `.` and `..`; none where it leads above the root.
-fn plain(path: &Path) -> Option<PathBuf> {
+pub(crate) fn plain(path: &Path) -> Option<PathBuf> {
     let mut plain = PathBuf::new();
     for component in path.components() {
         match component {
@@ -100,6 +100,15 @@ fn workplace(script: &str, begins: &Path) -> Option<PathBuf> {
     (!words.any(leads)).then_some(directory)
 }
 
+/// Where the script of a command works, where its text says so: see [`workplace`].
+pub(crate) fn starts_in(command: &SandboxedCommand) -> Option<PathBuf> {
+    let script = match &command.arguments[..] {
+        [.., option, script] if option == "-c" => script.to_str(),
+        _ => None,
+    };
+    workplace(script?, &command.directory)
+}
+
 // === impl HinderingPaths ===
 
 impl HinderingPaths {
@@ -122,11 +131,7 @@ impl HinderingPaths {
         let mounted = mounted.into_iter().filter(is_within).collect();
         let roots = repositories.iter().filter_map(|dot_git| dot_git.parent());
         let roots: BTreeSet<_> = roots.map(Path::to_owned).collect();
-        let script = match &command.arguments[..] {
-            [.., option, script] if option == "-c" => script.to_str(),
-            _ => None,
-        };
-        let at = script.and_then(|script| workplace(script, &command.directory));
+        let at = starts_in(command);
         let around = at.as_deref().into_iter().flat_map(Path::ancestors);
         let git_root = around.filter(|_| command.runs_git).find(|path| roots.contains(*path));
         let git_root = git_root.map(Path::to_owned);

@@ -32,6 +32,7 @@ mod error;
 mod fork_server;
 mod git_index;
 mod git_names;
+mod git_outside;
 #[cfg(target_os = "linux")]
 mod groups;
 mod hindered;
@@ -70,6 +71,7 @@ mod running_snapshots;
 mod sandbox;
 mod settings;
 mod shares;
+mod shown;
 mod skip_marks;
 mod snapshot_plan;
 mod start;
@@ -103,6 +105,7 @@ pub use crate::ending::{
 };
 pub use crate::environment::environment_names;
 pub use crate::error::SandboxError;
+pub use crate::git_outside::GitOutside;
 #[cfg(target_os = "linux")]
 pub use crate::groups::group_hindrance;
 pub use crate::hindered::HinderingPaths;
@@ -122,7 +125,7 @@ pub use crate::sandbox::{Sandbox, SandboxOptions};
 pub use crate::settings::{RepositorySettings, leads_out, repository_settings};
 pub use crate::skip_marks::clear_left_marks;
 pub use crate::stopping::Stopper;
-pub use crate::text_search::TextSearch;
+pub use crate::text_search::{TextSearch, stands_alone};
 pub use crate::tier::{LauncherKind, MissingPart, SandboxReport, Tier, UnknownWord};
 pub use crate::whole_input::{InputError, TERMINAL_LINE_BYTES_MAX, WholeInput};
 pub use crate::worker::{ProcessExit, Worker, WorkerError};

@@ -20,11 +20,12 @@ use crate::ending::SandboxFacts;
 use crate::ends::KeeperEnds;
 use crate::environment::{self, SelectedEnvironment};
 use crate::error::SandboxError;
+use crate::git_outside::GitOutside;
 use crate::identity::MountIdentity;
 use crate::launch_order::LaunchOrder;
 use crate::mount_index::MountIndex;
 use crate::mounts::PlannedMount;
-use crate::order::{CoverOrder, KeeperOrder};
+use crate::order::KeeperOrder;
 use crate::plan::{self, FilePlan};
 use crate::private::PrivateDirectory;
 use crate::refusing::check;
@@ -198,7 +199,10 @@ impl Means {
         environment.add(temporary, plan.tracked.git_settings());
         plan.compare_loose(command);
         let (snapshot, missing) = self.snapshot(command, &plan)?;
-        let mut order = KeeperOrder {
+        let covers = self.launcher.as_ref().map(|_| plan.covers.where_missing(&missing));
+        let covers = covers.unwrap_or_default();
+        snapshot.watch(covers.missing.iter().cloned());
+        let order = KeeperOrder {
             arguments: command.arguments.clone(),
             environment: flatten(&environment),
             directory: command.directory.clone(),
@@ -218,7 +222,7 @@ impl Means {
             group: None,
             temporary: private.as_ref().map(|directory| directory.path().to_owned()),
             identities,
-            covers: CoverOrder::default(),
+            covers,
         };
         let facts = SandboxFacts {
             has_abstract_sockets: is_kept_in && self.has_abstract_sockets(network, has_rules),
@@ -233,11 +237,8 @@ impl Means {
             unmasked,
             tracked_masks: plan.tracked.noticed,
             left_alone: plan.tracked.left_alone,
+            git_outside: GitOutside::of(command, &plan.written, &plan.repositories),
         };
-        if self.launcher.is_some() {
-            order.covers = plan.covers.where_missing(&missing);
-            snapshot.watch(order.covers.missing.iter().cloned());
-        }
         Ok(Preparation {
             launch,
             order,

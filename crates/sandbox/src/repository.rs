@@ -66,15 +66,10 @@ pub(crate) fn read(dot_git: &Path, workspace: &Path) -> GitAccess {
         let is_own = directory.parent() == Some(&common.join(WORKTREES));
         is_own && (is_within(common) || !is_within(&directory)) && is_repository(common)
     };
-    // Whoever wrote the file may have named any repository: only one that leads back is meant.
-    let leads_back = pointed_to(&directory.join("gitdir"), None)
-        .is_some_and(|back| fs::canonicalize(dot_git).is_ok_and(|dot_git| back == dot_git));
+    let leads_back = leads_back(&directory, dot_git);
     match common {
         _ if !is_within(&directory) && !leads_back => {
-            // That of the workspace was there before any command; one further down may be a command's.
-            if dot_git.parent() == Some(workspace) && is_repository(&directory) {
-                access.readable.push(directory);
-            }
+            access.readable.extend(only_read(dot_git, workspace));
         }
         // A worktree: its own part, and what it shares with the others.
         Some(common) if is_shared_by(&common) => {
@@ -94,6 +89,25 @@ pub(crate) fn read(dot_git: &Path, workspace: &Path) -> GitAccess {
     access
 }
 
+/// The directory outside of a workspace that the `.git` of the workspace itself names and that does not name it: commands
+/// only read there.
+pub(crate) fn only_read(dot_git: &Path, workspace: &Path) -> Option<PathBuf> {
+    // That of the workspace was there before any command; one further down may be a command's.
+    if dot_git.parent() != Some(workspace) || dot_git.is_dir() {
+        return None;
+    }
+    let directory = directory(dot_git)?;
+    let is_elsewhere = !directory.starts_with(workspace) && !leads_back(&directory, dot_git);
+    (is_elsewhere && is_repository(&directory)).then_some(directory)
+}
+
+/// Whether what belongs to a `.git` names it: whoever wrote the file may have named any repository, and only one that
+/// leads back is meant.
+fn leads_back(directory: &Path, dot_git: &Path) -> bool {
+    pointed_to(&directory.join("gitdir"), None)
+        .is_some_and(|back| fs::canonicalize(dot_git).is_ok_and(|dot_git| back == dot_git))
+}
+
 /// The directory in which git keeps what belongs to a `.git`.
 pub(crate) fn directory(dot_git: &Path) -> Option<PathBuf> {
     match dot_git.is_dir() {
@@ -102,10 +116,18 @@ pub(crate) fn directory(dot_git: &Path) -> Option<PathBuf> {
     }
 }
 
+/// The directory of what a `.git` shares with its linked worktrees.
+pub(crate) fn common(dot_git: &Path) -> Option<PathBuf> {
+    directory(dot_git).map(common_of)
+}
+
+fn common_of(directory: PathBuf) -> PathBuf {
+    pointed_to(&directory.join("commondir"), None).unwrap_or(directory)
+}
+
 /// Whether git writes the index of this directory in parts, as far as its configuration or that of the person says so.
 pub(crate) fn splits_index(directory: &Path) -> bool {
-    let common = pointed_to(&directory.join("commondir"), None);
-    let common = common.unwrap_or_else(|| directory.to_owned());
+    let common = common_of(directory.to_owned());
     let own = [common.join("config"), directory.join("config.worktree")];
     let home = std::env::home_dir().unwrap_or_default();
     let of_person = [home.join(".gitconfig"), home.join(".config/git/config")];
@@ -121,6 +143,11 @@ pub(crate) fn splits_index(directory: &Path) -> bool {
 
 /// Follows a file that names a path, which may be relative to its directory.
 fn pointed_to(file: &Path, prefix: Option<&str>) -> Option<PathBuf> {
+    fs::canonicalize(file.parent()?.join(pointer(file, prefix)?)).ok()
+}
+
+/// Reads the path that a file names behind a prefix.
+pub(crate) fn pointer(file: &Path, prefix: Option<&str>) -> Option<String> {
     let mut text = String::new();
     // A pipe there is not waited for, and a link not followed: git makes neither.
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -132,7 +159,7 @@ fn pointed_to(file: &Path, prefix: Option<&str>) -> Option<PathBuf> {
         Some(prefix) => target.strip_prefix(prefix)?.trim_start(),
         None => target,
     };
-    fs::canonicalize(file.parent()?.join(target)).ok()
+    Some(target.to_owned())
 }
 
 /// Whether a directory has what git wants of a repository.
@@ -163,7 +190,7 @@ pub(crate) fn modules(of: &Path) -> Vec<PathBuf> {
 }
 
 /// The directories of the linked worktrees of a repository. As with submodules no link is followed.
-fn worktrees(of: &Path) -> Vec<PathBuf> {
+pub(crate) fn worktrees(of: &Path) -> Vec<PathBuf> {
     let directory = of.join(WORKTREES);
     let found = if is_directory(&directory) { children(&directory) } else { Vec::new() };
     found.into_iter().filter(|path| is_directory(path)).collect()

@@ -254,10 +254,12 @@ impl CommandRun {
         let settled = spawn_blocking(move || {
             drop(own);
             let still_marked = indexes.settle(&mut facts);
-            (snapshot.map(HeldSnapshot::restore).unwrap_or_default(), facts, still_marked)
+            let lost_worktrees = facts.git_outside.lost_worktrees();
+            let compared = snapshot.map(HeldSnapshot::restore).unwrap_or_default();
+            (compared, facts, (still_marked, lost_worktrees))
         });
         let settled = settled.await;
-        let (mut compared, facts, still_marked) =
+        let (mut compared, facts, (still_marked, lost_worktrees)) =
             settled.map_err(|error| SandboxError::Setup(error.to_string()))?;
         let MadeMeanwhile { ended, moved } = self.made.send_replace(MadeMeanwhile::default());
         let moved = moved.into_keys().filter(|path| !compared.restored.contains(path));
@@ -285,6 +287,7 @@ impl CommandRun {
             unattributed: compared.unattributed,
             disturbance: end.disturbance,
             still_marked,
+            lost_worktrees,
             facts,
         })
     }

@@ -1,5 +1,5 @@
 //! Looking for a text in what a job writes, as it comes: each byte is looked at once, however the text repeats itself
-//! and however small the pieces are.
+//! and however small the pieces are. Looking for a word in a text.
 
 /// A search that goes on where it stopped.
 #[derive(Debug)]
@@ -11,6 +11,14 @@ pub struct TextSearch {
     begun: usize,
     /// Where in the output the next byte lies.
     next: u64,
+}
+
+/// Whether a word stands in a text by itself: `ENOTFOUND` is no part of `ModuleNotFoundError`.
+pub fn stands_alone(text: &str, word: &str) -> bool {
+    let is_part = |c: char| c.is_alphanumeric() || c == '_';
+    text.match_indices(word).any(|(at, found)| {
+        !text[..at].ends_with(is_part) && !text[at + found.len()..].starts_with(is_part)
+    })
 }
 
 // === impl TextSearch ===

@@ -46,6 +46,14 @@ pub struct JobFacts {
     pub started_at: Timestamp,
 }
 
+/// What a result says of the output of one that has ended.
+struct FoundInOutput {
+    /// Names of variables that it was not given.
+    environment_removed: Vec<String>,
+    /// What its git did not find.
+    what_git_misses: Option<String>,
+}
+
 /// One command in the background.
 #[derive(Debug)]
 pub struct BackgroundJob {
@@ -62,6 +70,8 @@ pub struct BackgroundJob {
 #[derive(Debug, Default)]
 struct JobState {
     log: JobLog,
+    /// Names of variables that it was not given: those in its command, and from its end on in what it wrote.
+    environment_removed: Vec<String>,
     artifact: Option<String>,
     notes: Vec<String>,
     ended_by: Option<String>,
@@ -81,10 +91,12 @@ struct JobEnd {
 impl BackgroundJob {
     /// Makes one of a command that runs.
     pub(crate) fn new(facts: JobFacts, stopper: Stopper, input: Option<CommandInput>) -> Self {
+        let environment_removed = facts.sandbox.environment_removed.clone();
+        let state = JobState { environment_removed, ..JobState::default() };
         Self {
             facts,
             started: Instant::now(),
-            state: Mutex::default(),
+            state: Mutex::new(state),
             changed: watch::Sender::new(()),
             stopper,
             input: WholeInput::new(input),
@@ -121,7 +133,10 @@ impl BackgroundJob {
             duration_ms: u64::try_from(duration.as_millis()).unwrap_or(u64::MAX),
             output_bytes: state.log.total(),
             asks: state.log.prompt().filter(|_| state.end.is_none()),
-            sandbox: facts.sandbox.clone(),
+            sandbox: ReportedSandbox {
+                environment_removed: state.environment_removed.clone(),
+                ..facts.sandbox.clone()
+            },
             ended_by: state.ended_by.clone().filter(|_| state.end.is_some()),
             artifact: state.artifact.clone(),
             notes: state.notes.clone(),
@@ -244,6 +259,10 @@ impl BackgroundJob {
     /// Closes its standard input and keeps how it ended, or why that cannot be known.
     pub(crate) async fn end(&self, end: Result<CommandEnd, String>) {
         self.input.close().await;
+        let found = match &end {
+            Ok(end) => self.find_in_output(end).await,
+            Err(_) => None,
+        };
         {
             let mut state = self.lock();
             let duration = self.started.elapsed();
@@ -253,7 +272,7 @@ impl BackgroundJob {
                 Err(_) => (None, None),
             };
             match end {
-                Ok(end) => state.note_end(&end),
+                Ok(end) => state.note_end(&end, found),
                 Err(problem) => {
                     state.ended_by.get_or_insert(problem);
                 }
@@ -262,12 +281,30 @@ impl BackgroundJob {
         }
         self.changed.send_replace(());
     }
+
+    /// Looks through what it wrote. Others wait for neither the lock nor this thread meanwhile.
+    async fn find_in_output(&self, end: &CommandEnd) -> Option<FoundInOutput> {
+        let (_, written) = self.lock().log.rest(0);
+        let (facts, command) = (end.facts.clone(), self.facts.command.clone());
+        let look = move || {
+            let written = String::from_utf8_lossy(&written);
+            FoundInOutput {
+                environment_removed: facts.removed_in(&[&command, &written]),
+                what_git_misses: facts.what_git_misses([&written, ""]),
+            }
+        };
+        blocking(look).await.ok()
+    }
 }
 
 // === impl JobState ===
 
 impl JobState {
-    fn note_end(&mut self, end: &CommandEnd) {
+    fn note_end(&mut self, end: &CommandEnd, found: Option<FoundInOutput>) {
+        if let Some(found) = found {
+            self.environment_removed = found.environment_removed;
+            self.notes.extend(found.what_git_misses);
+        }
         match end.cause {
             EndCause::Limit(limit) => {
                 self.ended_by.get_or_insert_with(|| format!("a limit: {limit}"));
@@ -290,6 +327,7 @@ impl JobState {
         }
         self.notes.extend(end.facts.what_git_left([""; 2]));
         self.notes.extend(end.what_git_still_leaves());
+        self.notes.extend(end.what_git_lost());
         self.notes.extend(end.what_changed_elsewhere());
         if !end.restored.is_empty() {
             let restored = names(&end.restored);

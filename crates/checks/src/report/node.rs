@@ -110,6 +110,8 @@ fn id(test: &NodeTest) -> String {
 
 fn case(test: NodeTest) -> TestCase {
     let outcome = match (&test.failure, test.is_left_out) {
+        // Node.js 20 calls these skipped, and runs none of them.
+        (_, true) if test.is_not_chosen => CaseOutcome::NotChosen,
         (_, true) => CaseOutcome::Skipped,
         (None, false) => CaseOutcome::Passed,
         // What fails before and after the tests of a suite is no test.

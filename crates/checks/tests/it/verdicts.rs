@@ -462,6 +462,32 @@ fn a_file_that_declares_no_test_is_not_called_passed() {
     }
 }
 
+/// What Node 20.20.2 reports of a pattern that chooses one test, or none.
+#[test]
+fn tests_that_a_pattern_did_not_choose_are_not_counted() {
+    let one = r#"{"tests":[{"name":"a","isSuite":false,"isFile":false,"file":"/w/a.test.mjs","line":1,"duration":0.1,
+                 "isNotChosen":false,"isLeftOut":false,"within":[]},{"name":"b","isSuite":false,"isFile":false,
+                 "file":"/w/a.test.mjs","line":2,"duration":0.1,"isNotChosen":true,"isLeftOut":true,"within":[]},
+                 {"name":"later","isSuite":false,"isFile":false,"file":"/w/a.test.mjs","line":3,"duration":0.1,
+                 "isNotChosen":false,"isLeftOut":true,"within":[]}]}"#;
+    let none = r#"{"tests":[{"name":"b","isSuite":false,"isFile":false,"file":"/w/a.test.mjs","line":2,"duration":0.1,
+                  "isNotChosen":true,"isLeftOut":true,"within":[]}]}"#;
+    for (report, status, passed, skipped) in
+        [(one, TestStatus::Passed, 1, 1), (none, TestStatus::NoTests, 0, 0)]
+    {
+        let found = read(&Ended {
+            framework: TestFramework::Node,
+            exit_code: Some(0),
+            stdout: "",
+            stderr: "",
+            report: Some(("node.json", report)),
+        });
+        let totals = found.totals;
+        assert_eq!((totals.passed, totals.skipped), (passed, skipped), "{found:?}");
+        assert_eq!(found.status, status, "{found:?}");
+    }
+}
+
 #[test]
 fn what_a_run_requires_beside_its_tests_is_said_where_it_is_not_met() {
     let pytest = "<testsuites><testsuite name=\"pytest\" errors=\"0\" failures=\"0\" skipped=\"0\" tests=\"1\">\

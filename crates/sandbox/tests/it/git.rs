@@ -40,6 +40,7 @@ fn repository() -> Place {
 /// Runs a script that ends at the first failure.
 async fn script(way: Way, root: &Path, script: &str) -> Ran {
     let mut command = SandboxedCommand::shell(root, format!("set -e\n{script}"));
+    command.runs_git = true;
     let author = AUTHOR.iter().map(|(name, value)| ((*name).into(), (*value).into()));
     command.environment.set.extend(author);
     command.environment.set.push(("GIT_CONFIG_GLOBAL".into(), "/dev/null".into()));
@@ -121,6 +122,37 @@ async fn a_worktree_commits_and_leaves_the_main_one_alone() {
         assert!(!common.join("worktrees/tree/config.worktree").exists(), "{way}");
         git(&place.root, &["status"]);
         git(&tree, &["status"]);
+    }
+}
+
+#[tokio::test]
+async fn a_worktree_outside_is_thrown_away_with_its_command_and_named_once() {
+    for way in FULL {
+        let place = repository();
+        let text = "git worktree add -q ../beside; git worktree add -q inner";
+        let ran = works(way, &place.root, text).await;
+        assert_eq!(ran.end.lost_worktrees, [place.root.with_file_name("beside")], "{way}");
+        assert!(ran.end.what_git_lost().unwrap().contains("git worktree prune"), "{way}");
+        let next = works(way, &place.root, "git worktree list").await;
+        assert_eq!(next.end.what_git_lost(), None, "{way}");
+        git(&place.root, &["worktree", "prune"]);
+        assert!(!place.root.join(".git/worktrees/beside").exists(), "{way}");
+    }
+}
+
+#[tokio::test]
+async fn a_workspace_that_is_a_submodule_reads_its_repository_and_says_why_it_does_not_commit() {
+    for way in WAYS {
+        let place = repository();
+        let add = ["submodule", "--quiet", "add", place.root.to_str().unwrap(), "sub"];
+        git(&place.root, &add);
+        let workspace = place.root.join("sub");
+        let text = "git log --format=%s; git commit -q --allow-empty -m no || true";
+        let ran = works(way, &workspace, text).await;
+        assert_eq!(ran.stdout, "first\n", "{way}");
+        let why = ran.end.facts.what_git_misses([&ran.stdout, &ran.stderr]);
+        let module = place.root.join(".git/modules/sub");
+        assert!(why.unwrap().contains(module.to_str().unwrap()), "{way}: {}", ran.stderr);
     }
 }
 

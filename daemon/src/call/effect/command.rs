@@ -24,7 +24,7 @@ mod serving;
 
 use std::sync::Arc;
 
-use moss_sandbox::{Profile, Sandbox, SandboxError, Tier};
+use moss_sandbox::{Profile, Sandbox, SandboxError, SandboxedCommand, Tier};
 use moss_sdk::command::{CommandReport, CommandRequest, ReportedSandbox};
 use moss_sdk::file::EntryKind;
 use moss_sdk::{ErrorCode, RelPath, ToolError};
@@ -358,10 +358,13 @@ impl PlannedCommand {
     }
 
     fn sandbox(&self) -> ReportedSandbox {
+        let mut command = SandboxedCommand::shell("", self.command.as_str());
+        self.give(&mut command);
         ReportedSandbox {
             tier: self.tier.to_string(),
             profile: self.profile.to_string(),
             network: self.grants.network,
+            environment_removed: command.environment.removed(command.network),
             environment_granted: self.grants.environment.iter().cloned().collect(),
             sockets: self.grants.sockets.iter().cloned().collect(),
             ..ReportedSandbox::default()

@@ -56,7 +56,7 @@ impl Effects {
             command: planned.command.clone(),
             directory: planned.directory.clone(),
             caller: scope.call.caller.clone(),
-            sandbox: reported(running.facts()),
+            sandbox: reported(running.facts(), &[&planned.command]),
             is_unclear: planned.parts.iter().any(CommandPart::always_asks),
             started_at: Timestamp::now(),
         };
@@ -89,7 +89,7 @@ fn report(job: &BackgroundJob, has_ended: bool) -> CommandReport {
         truncated: output.more,
         artifact: status.artifact,
         left_running: Vec::new(),
-        sandbox: job.facts.sandbox.clone(),
+        sandbox: status.sandbox,
         changed: Vec::new(),
         notes: [how]
             .into_iter()

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use moss_sandbox::{
     CommandEnd, EndCause, NetworkMode, ProcessExit, Profile, RUNS_ON, SandboxFacts, Tier,
+    stands_alone,
 };
 use moss_sdk::command::{CommandReport, LeftRunning, ReportedSandbox};
 use moss_sdk::deceptive::escaped;
@@ -42,13 +43,14 @@ const LOOPBACK: [&str; 3] = ["localhost", "127.0.0.1", "::1"];
 /// What a program writes that looks for memory that was not given back, and cannot.
 const NO_LEAK_CHECK: &str = "leaksanitizer has encountered a fatal error";
 
-/// How a command is isolated, as far as it is known before it ends.
-pub(super) fn reported(facts: &SandboxFacts) -> ReportedSandbox {
+/// How a command is isolated, as far as it is known before it ends. Of dozens of variables that it was not given only
+/// those matter that one of these texts has, its own or what it wrote.
+pub(super) fn reported(facts: &SandboxFacts, texts: &[&str]) -> ReportedSandbox {
     ReportedSandbox {
         tier: facts.tier.to_string(),
         profile: facts.profile.to_string(),
         network: facts.network == NetworkMode::On,
-        environment_removed: facts.environment_removed.clone(),
+        environment_removed: facts.removed_in(texts),
         environment_granted: facts.environment_granted.clone(),
         sockets: facts.sockets.iter().map(|path| path.display().to_string()).collect(),
         restored: Vec::new(),
@@ -57,8 +59,8 @@ pub(super) fn reported(facts: &SandboxFacts) -> ReportedSandbox {
 
 /// What became of a command.
 pub(super) fn report(
-    end: &CommandEnd,
-    output: &CollectedOutput,
+    (end, output): (&CommandEnd, &CollectedOutput),
+    command: &str,
     timeout: Duration,
 ) -> CommandReport {
     let (exit_code, signal) = match end.exit {
@@ -69,7 +71,12 @@ pub(super) fn report(
     let (stdout, stderr) = (output.stdout.shown(), output.stderr.shown());
     let written = [stdout.as_str(), stderr.as_str()];
     let facts = &end.facts;
-    let of_git = [facts.why_changed_for_git(written), facts.what_git_left(written)];
+    let sandbox = reported(facts, &[command, &stdout, &stderr]);
+    let of_git = [
+        facts.why_changed_for_git(written),
+        facts.what_git_left(written),
+        facts.what_git_misses(written),
+    ];
     let whys = [
         why_unreached(facts, written),
         why_refused(facts, written),
@@ -77,7 +84,8 @@ pub(super) fn report(
         facts.why_incomplete(written),
     ];
     let whys = whys.into_iter().chain(of_git);
-    let whys = whys.chain([end.what_git_still_leaves(), end.what_changed_elsewhere()]).flatten();
+    let ended = [end.what_git_still_leaves(), end.what_git_lost(), end.what_changed_elsewhere()];
+    let whys = whys.chain(ended).flatten();
     let notes = notes(end, output, timeout).into_iter().chain(whys).chain(kept.note);
     let left = |left: &moss_sandbox::LeftProcess| LeftRunning {
         pid: left.pid,
@@ -96,7 +104,7 @@ pub(super) fn report(
         left_running: end.left_running.iter().map(left).collect(),
         sandbox: ReportedSandbox {
             restored: end.restored.iter().map(|path| escaped(&path.to_string_lossy())).collect(),
-            ..reported(&end.facts)
+            ..sandbox
         },
         changed: Vec::new(),
         notes: notes.map(|note| escaped(&note)).collect(),
@@ -148,14 +156,6 @@ fn why_no_leak_check(facts: &SandboxFacts, written: [&str; 2]) -> Option<String>
         "LeakSanitizer looks into its own process as a debugger does (ptrace), which no command may: run it with \
          `ASAN_OPTIONS=detect_leaks=0`, and all other checks of AddressSanitizer work"
             .to_owned()
-    })
-}
-
-/// Whether a sign stands in a text as words of its own: `ENOTFOUND` is no part of `ModuleNotFoundError`.
-fn stands_alone(text: &str, sign: &str) -> bool {
-    let is_word = |c: char| c.is_alphanumeric() || c == '_';
-    text.match_indices(sign).any(|(at, found)| {
-        !text[..at].ends_with(is_word) && !text[at + found.len()..].starts_with(is_word)
     })
 }
 
@@ -295,7 +295,7 @@ pub(super) fn needs_input(asked: &str, report: &CommandReport) -> ToolError {
 
 #[cfg(test)]
 mod tests {
-    use moss_sandbox::HinderingPaths;
+    use moss_sandbox::{GitOutside, HinderingPaths};
 
     use super::*;
 
@@ -312,6 +312,7 @@ mod tests {
             unmasked: Vec::new(),
             tracked_masks: Vec::new(),
             left_alone: Vec::new(),
+            git_outside: GitOutside::default(),
             has_abstract_sockets: false,
         }
     }

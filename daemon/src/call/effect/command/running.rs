@@ -144,13 +144,13 @@ impl Effects {
         let (end, output, report) = match before {
             None => {
                 let (end, output) = self.run_sandboxed(sandbox, command, output_use).await?;
-                let report = report(&end, &output, timeout);
+                let report = report((&end, &output), &planned.command, timeout);
                 (end, output, report)
             }
             Some(before) => {
                 let SettledRun { end, output, made, after } =
                     self.run_settled(sandbox, command, (output_use, before.ignored())).await?;
-                let mut report = report(&end, &output, timeout);
+                let mut report = report((&end, &output), &planned.command, timeout);
                 let set_aside = made.set_aside.held().map(|path| escaped(&path.to_string_lossy()));
                 report.sandbox.restored.extend(set_aside);
                 report.notes.extend(made.notes());
