@@ -30,6 +30,9 @@ use moss_journal::{Journal, JournalError};
 use moss_plugins::store::PluginStores;
 use moss_policy::{Policy, PolicyError};
 
+/// A file that nobody has finished for so long, nobody finishes.
+const LEFT_OVER_AFTER: Duration = Duration::from_hours(1);
+
 /// A daemon that is ready to serve.
 #[derive(Debug)]
 pub struct Started {
@@ -100,12 +103,16 @@ fn open_workspace(
     let options = WorkspaceOptions { limits, own, secrets, ..WorkspaceOptions::default() };
     let files = Workspace::open(directory, options)?;
     let state = setup.dirs.workspace_state(files.root());
-    OwnDir::create(&state)?;
+    let own_state = OwnDir::create(&state)?;
     let history = History::open(&state, history_limits(config))?;
     let root = files.root().display();
+    if let Err(error) = own_state.remove_left_over(LEFT_OVER_AFTER) {
+        tracing::warn!(workspace = %root, %error, "what a killed moss was writing of its own stays");
+    }
     let recovered = match moss_workspace::recover(&files, &history) {
         // Reading goes on; each change tries it again first, and is refused where it fails.
-        Err(error @ (Error::Io { .. } | Error::ReadOnly { .. })) => {
+        // A file of another program that is too large to be kept waits for whoever moves it away.
+        Err(error @ (Error::Io { .. } | Error::ReadOnly { .. } | Error::TooLarge { .. })) => {
             tracing::warn!(workspace = %root, %error, "commits that a crash interrupted wait to be rolled back");
             Recovered::default()
         }

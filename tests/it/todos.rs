@@ -1,5 +1,7 @@
 //! Task lists: apart by session, kept over restarts and in process, no update lost.
 
+use std::time::{Duration, SystemTime};
+
 use moss_proto::v1;
 use serde_json::{Value, json};
 
@@ -84,4 +86,27 @@ async fn without_a_daemon_the_list_is_the_same() {
     let output = run("{}");
     assert_eq!(ids(&output), ["a", "b"]);
     assert_eq!(output["note"], "mark `a` in_progress when you begin with it");
+}
+
+#[tokio::test]
+async fn what_a_killed_moss_was_writing_of_a_list_is_removed_at_a_later_start() {
+    let site = Site::new();
+    let daemon = site.serve();
+    todo(&daemon.caller().await, "s", json!({"items": [{"id": "a", "content": "x"}]})).await;
+    drop(daemon);
+    let states = std::fs::read_dir(site.state().join("workspaces")).unwrap();
+    let state = states.last().unwrap().unwrap().path();
+    let put = |name: String, hours: u64| {
+        let path = state.join(name);
+        std::fs::write(&path, "{}").unwrap();
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(SystemTime::now() - Duration::from_hours(hours)).unwrap();
+        path
+    };
+    let left = put(format!(".moss-{:032x}.tmp", 1), 2);
+    let young = put(format!(".moss-{:032x}.tmp", 2), 0);
+    let other = put(".moss-notes.tmp".to_owned(), 2);
+    let daemon = site.serve();
+    assert_eq!(ids(&todo(&daemon.caller().await, "s", json!({})).await), ["a"]);
+    assert!(!left.exists() && young.exists() && other.exists());
 }

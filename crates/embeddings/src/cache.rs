@@ -47,6 +47,7 @@ impl VectorFile {
         bytes_max: u64,
     ) -> Result<(Self, VectorTable), Error> {
         let _lock = directory.lock(LOCK, Duration::ZERO)?;
+        directory.remove_left_over(Duration::ZERO)?;
         let mut file = Self { directory, bytes_max, endpoint, bytes: 0, dimensions: None, _lock };
         let known = file.directory.version(NAME)?.is_some();
         let read = match file.directory.read(NAME, bytes_max) {
@@ -71,6 +72,7 @@ impl VectorFile {
     /// Where it cannot be removed, or a process keeps it.
     pub fn remove(directory: &OwnDir) -> Result<u64, Error> {
         let _lock = directory.lock(LOCK, Duration::ZERO)?;
+        directory.remove_left_over(Duration::ZERO)?;
         let files = directory.files()?;
         directory.remove(NAME)?;
         let own = files.iter().filter(|file| file.name == NAME);
@@ -241,6 +243,23 @@ mod tests {
         open(&path, ENDPOINT, LARGE).0.append(&vectors(1)).unwrap();
         assert!(VectorFile::remove(&own()).unwrap() > 0);
         assert!(!path.join(NAME).exists());
+    }
+
+    #[test]
+    fn what_a_killed_process_was_writing_is_removed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("own");
+        let own = OwnDir::create(&path).unwrap();
+        let left = format!(".moss-{:032x}.tmp", 7);
+        for is_cleared in [false, true] {
+            own.write(&left, b"x").unwrap();
+            own.write("letter.tmp", b"x").unwrap();
+            match is_cleared {
+                false => drop(open(&path, ENDPOINT, LARGE)),
+                true => assert_eq!(VectorFile::remove(&own).unwrap(), 0),
+            }
+            assert!(!path.join(&left).exists() && path.join("letter.tmp").exists());
+        }
     }
 
     #[test]

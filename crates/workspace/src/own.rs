@@ -19,6 +19,7 @@
 mod by_path;
 mod checked;
 mod fresh;
+mod left_over;
 mod pieces;
 mod room;
 mod scratch;

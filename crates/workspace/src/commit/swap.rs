@@ -66,6 +66,12 @@ pub(crate) fn roll_back(
     history: &History,
     workspace: &Workspace,
 ) -> Result<(), Error> {
+    let restored = old_content_name(file);
+    let failed = |errno| Error::io(&spot.path, "look at", errno);
+    if stage::regular(spot, &restored).map_err(failed)?.is_some() {
+        // An earlier rollback was cut off while it wrote the old content.
+        unlink(spot, &restored)?;
+    }
     let present = look(spot, &spot.name, workspace)?;
     let beside = look(spot, &file.temp, workspace)?;
     let is_ours = present.is_some_and(|seen| seen.hash.is_some() && seen.hash == file.after);
@@ -78,11 +84,11 @@ pub(crate) fn roll_back(
             give_back(spot, file, ours, beside.identity, history, workspace)
         }
         (FileAction::Modify, None) if is_ours => write_back(spot, file, history, workspace),
-        (FileAction::Create, None) if is_ours => withdraw(spot, file, workspace),
+        (FileAction::Create, None) if is_ours => withdraw(spot, file, history, workspace),
         // Linked in and not yet unlinked beside: one file with two names.
         (FileAction::Create, Some(_)) if is_ours && beside == present => {
             unlink(spot, &file.temp)?;
-            withdraw(spot, file, workspace)
+            withdraw(spot, file, history, workspace)
         }
         (FileAction::Delete, Some(_)) if present.is_none() => {
             match rename_new(spot, &file.temp, &spot.name) {
@@ -105,7 +111,9 @@ pub(crate) fn discard(
     workspace: &Workspace,
 ) -> Result<(), Error> {
     let Some(beside) = look(spot, &file.temp, workspace)? else { return Ok(()) };
-    let is_known = beside.hash == file.before || beside.hash == file.after;
+    // A version that does not exist has no hash either.
+    let is_known =
+        beside.hash.is_some() && (beside.hash == file.before || beside.hash == file.after);
     if !is_known && !is_unfinished(spot, file, beside, history)? {
         keep(spot, &file.temp, history, workspace)?;
     }
@@ -234,7 +242,12 @@ fn give_back(
 }
 
 /// Removes a file that the commit made, unless another program has written to it.
-fn withdraw(spot: &Spot, file: &IntentFile, workspace: &Workspace) -> Result<(), Error> {
+fn withdraw(
+    spot: &Spot,
+    file: &IntentFile,
+    history: &History,
+    workspace: &Workspace,
+) -> Result<(), Error> {
     let failed = |errno| Error::io(&spot.path, "withdraw", errno);
     match rename_new(spot, &spot.name, &file.temp) {
         Ok(()) => {}
@@ -245,9 +258,16 @@ fn withdraw(spot: &Spot, file: &IntentFile, workspace: &Workspace) -> Result<(),
         return unlink(spot, &file.temp);
     }
     match rename_new(spot, &file.temp, &spot.name) {
-        Ok(()) | Err(Errno::EXIST) => Ok(()),
+        Ok(()) => Ok(()),
+        Err(Errno::EXIST) => discard(spot, file, history, workspace),
         Err(errno) => Err(failed(errno)),
     }
+}
+
+/// The name under which the old content is written before it is brought back. It is not that of the new version:
+/// what lies there can be determined only as long as no other content is written there.
+fn old_content_name(file: &IntentFile) -> String {
+    format!("{}-old.tmp", file.temp.strip_suffix(".tmp").unwrap_or(&file.temp))
 }
 
 /// Brings the old content back from the history, where it was replaced without an exchange.
@@ -264,12 +284,13 @@ fn write_back(
     };
     let present = handle::open_at(&spot.parent, &spot.name, handle::READ).map_err(failed)?;
     let mode = handle::stat(&present).map_err(failed)?.mode;
-    stage::restore(spot, &file.temp, &bytes, &present, mode)?;
+    let restored = old_content_name(file);
+    stage::restore(spot, &restored, &bytes, &present, mode)?;
     let seen = look(spot, &spot.name, workspace)?.and_then(|seen| seen.hash);
     if seen != file.after {
-        return unlink(spot, &file.temp);
+        return unlink(spot, &restored);
     }
-    rustix::fs::renameat(&spot.parent, &file.temp, &spot.parent, &spot.name).map_err(failed)
+    rustix::fs::renameat(&spot.parent, &restored, &spot.parent, &spot.name).map_err(failed)
 }
 
 /// Whether what lies beside is our new version, cut off while it was written.
@@ -303,7 +324,8 @@ fn keep(spot: &Spot, name: &str, history: &History, workspace: &Workspace) -> Re
     let bound = Bound { bytes_max, setting: "a bound on all changes together" };
     let fd = handle::open_at(&spot.parent, name, handle::READ).map_err(failed)?;
     let bytes = handle::read_to(&fd, bytes_max, Patience::Wait).map_err(failed)?;
-    crate::read::check_size(&spot.path, bytes.len() as u64, bound)?;
+    let beside = spot.path.parent().and_then(|directory| directory.join(name).ok());
+    crate::read::check_size(beside.as_ref().unwrap_or(&spot.path), bytes.len() as u64, bound)?;
     let hash = handle::hash(&bytes);
     store::keep(&mut history.connection(), &spot.path, &hash, &bytes)?;
     // The bytes are removed from beside the file next.

@@ -324,10 +324,28 @@ pub(crate) fn keep(
     Ok(transaction.commit()?)
 }
 
+/// Stores a content. One that is held is compared, and written anew where other bytes lie in its place: what
+/// needs it can be undone again.
 fn put_blob(transaction: &Transaction<'_>, hash: &ContentHash, bytes: &[u8]) -> Result<(), Error> {
-    transaction
-        .prepare_cached("INSERT OR IGNORE INTO blobs (hash, size, content) VALUES (?1, ?2, ?3)")?
-        .execute(params![hash.as_bytes(), to_sql(bytes.len() as u64), bytes])?;
+    let is_held = transaction
+        .prepare_cached("SELECT content FROM blobs WHERE hash = ?1")?
+        .query_row([hash.as_bytes()], |row| {
+            Ok(row.get_ref(0)?.as_blob().is_ok_and(|held| held == bytes))
+        })
+        .optional();
+    let sql = match is_held {
+        Ok(Some(true)) => return Ok(()),
+        Ok(Some(false)) => "UPDATE blobs SET size = ?2, content = ?3 WHERE hash = ?1",
+        Err(error) if error.sqlite_error_code() != Some(rusqlite::ErrorCode::DatabaseCorrupt) => {
+            return Err(error.into());
+        }
+        // What SQLite cannot read it cannot replace either: that stands in the way of an undo, not of a change.
+        Ok(None) | Err(_) => {
+            "INSERT OR IGNORE INTO blobs (hash, size, content) VALUES (?1, ?2, ?3)"
+        }
+    };
+    let values = params![hash.as_bytes(), to_sql(bytes.len() as u64), bytes];
+    transaction.prepare_cached(sql)?.execute(values)?;
     Ok(())
 }
 

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::history::HistoryLimits;
-use crate::options::WorkspaceOptions;
+use crate::options::{FileLimits, WorkspaceOptions};
 use crate::origin::Origin;
 
 const OLD: &[u8] = b"old\n";
@@ -131,6 +131,48 @@ fn check_finished(state: State<'_>) {
 }
 
 #[test]
+fn another_programs_large_file_is_kept_before_it_is_removed_from_beside() {
+    let large = "somebody else's\n".repeat(10).into_bytes();
+    for action in ["create", "modify", "delete"] {
+        let limits = FileLimits { read_bytes_max: 32, ..FileLimits::default() };
+        let site = Site::with(WorkspaceOptions { limits, ..WorkspaceOptions::default() });
+        site.begin(action, &[]);
+        site.lay(State { action, present: Some(FOREIGN), beside: Some(&large) });
+        assert_eq!(site.recover().rolled_back, 1, "{action}");
+        assert_eq!(fs::read(site.root().join("x")).unwrap(), FOREIGN, "{action}");
+        assert!(!site.root().join(TEMP).exists(), "{action}");
+        assert_eq!(site.history.content(&handle::hash(&large)).unwrap(), Some(large.clone()));
+    }
+}
+
+#[test]
+fn another_programs_file_that_is_too_large_to_be_kept_stays_and_is_named() {
+    let large = "somebody else's\n".repeat(10).into_bytes();
+    let limits = FileLimits { change_bytes_max: 32, ..FileLimits::default() };
+    let site = Site::with(WorkspaceOptions { limits, ..WorkspaceOptions::default() });
+    site.begin("delete", &[]);
+    site.lay(State { action: "delete", present: Some(FOREIGN), beside: Some(&large) });
+    let error = recover(&site.workspace, &site.history).unwrap_err();
+    assert!(matches!(&error, Error::TooLarge { path, .. } if path.as_str() == TEMP), "{error}");
+    assert_eq!(fs::read(site.root().join(TEMP)).unwrap(), large);
+    fs::remove_file(site.root().join(TEMP)).unwrap();
+    assert_eq!(site.recover().rolled_back, 1);
+}
+
+#[test]
+fn an_old_content_that_a_rollback_was_writing_is_written_anew() {
+    for cut in [&b""[..], b"ol", PARTIAL, OLD] {
+        let site = Site::new();
+        site.begin("modify", &[]);
+        site.lay(State { action: "modify", present: Some(NEW), beside: None });
+        lay(&site.root(), ".moss-0-old.tmp", Some(cut));
+        assert_eq!(site.recover().rolled_back, 1, "{cut:?}");
+        assert_eq!(fs::read(site.root().join("x")).unwrap(), OLD, "{cut:?}");
+        assert_eq!(fs::read_dir(site.root()).unwrap().count(), 1, "{cut:?}");
+    }
+}
+
+#[test]
 fn old_versions_of_finished_changes_are_swept() {
     let site = Site::new();
     site.finish("modify");
@@ -164,10 +206,14 @@ fn what_cannot_be_looked_at_is_looked_at_again() {
 
 impl Site {
     fn new() -> Self {
+        Self::with(WorkspaceOptions::default())
+    }
+
+    fn with(options: WorkspaceOptions) -> Self {
         let temp = memory();
         let root = temp.path().join("root");
         fs::create_dir(&root).unwrap();
-        let workspace = Workspace::open(&root, WorkspaceOptions::default()).unwrap();
+        let workspace = Workspace::open(&root, options).unwrap();
         let history = History::open(&temp.path().join("state"), HistoryLimits::default()).unwrap();
         Self { temp, workspace, history }
     }

@@ -1,8 +1,10 @@
-//! Stores that other versions have made.
+//! Stores that other versions have made, and damaged ones.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+
+use moss_sdk::edit::{Change, ChangeKind, ChangeSet};
 
 use super::*;
 use crate::history::{History, HistoryFilter, HistoryLimits, UndoTarget};
@@ -111,4 +113,34 @@ fn history_of_a_later_version_or_of_another_program_is_left_alone() {
             .unwrap();
         assert_eq!(entries, 1);
     }
+}
+
+#[test]
+fn a_damaged_content_is_written_anew_by_the_next_change_that_has_it() {
+    let temp = tempfile::tempdir().unwrap();
+    let (state, root) = (temp.path().join("state"), temp.path().join("root"));
+    fs::create_dir(&root).unwrap();
+    let history = open(&state).unwrap();
+    let workspace = Workspace::open(&root, WorkspaceOptions::default()).unwrap();
+    let commit = |path: &str, kind: ChangeKind| {
+        let changes = vec![Change::new(RelPath::parse(path).unwrap(), kind)];
+        let plan = workspace.plan(&ChangeSet { changes }).unwrap();
+        workspace.commit(&plan, &history, &Origin::default()).unwrap().number
+    };
+    let create = |path: &str| commit(path, ChangeKind::Create { content: "old\n".to_owned() });
+    create("a");
+    let base = handle::hash(b"old\n");
+    let edited = commit("a", ChangeKind::Write { base, content: "new\n".to_owned() });
+    let plan = || history.plan_undo(&workspace, &UndoTarget::Entry(edited));
+    for (damaged, copy) in [(&b"odd\n"[..], "b"), (b"o", "c"), (b"", "d")] {
+        let sql = "UPDATE blobs SET content = ?1 WHERE hash = ?2";
+        history.connection().execute(sql, params![damaged, base.as_bytes()]).unwrap();
+        let refused = plan().unwrap_err();
+        assert!(matches!(refused, Error::History { damaged: true, .. }), "{refused}");
+        create(copy);
+        plan().unwrap();
+        assert_eq!(history.stats().unwrap().bytes, 8);
+    }
+    workspace.commit(&plan().unwrap(), &history, &Origin::default()).unwrap();
+    assert_eq!(fs::read(root.join("a")).unwrap(), b"old\n");
 }
