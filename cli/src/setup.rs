@@ -1,9 +1,8 @@
 //! `moss setup`: moss in the configuration of a client, and out of it again.
 
 mod check;
-mod clients;
 mod configured;
-mod edit;
+mod directories;
 mod file;
 mod record;
 mod started;
@@ -12,14 +11,14 @@ mod undo;
 use std::path::{Path, PathBuf};
 
 use clap::builder::PossibleValuesParser;
+use moss_client_settings::{self as settings, CLIENTS, ClientRow, NotEdited};
 use moss_dispatch::Outcome;
 use moss_sdk::RelPath;
 use moss_workspace::dirs::Dirs;
 use serde_json::{Value, json};
 
-use self::clients::{CLIENTS, ClientRow, UserDirectories};
 use self::configured::{ConfiguredServer, configured, not_set_up};
-use self::edit::NotEdited;
+use self::directories::UserDirectories;
 use self::record::SetupRecord;
 use self::started::DIRECTORIES;
 use super::error::CliError;
@@ -74,8 +73,8 @@ pub(super) struct ClientSetupArgs {
 }
 
 pub(super) async fn run(args: ClientSetupArgs, session: &Session) -> Result<Outcome, CliError> {
-    let directories = directories()?;
-    let Some(client) = args.client.as_deref().and_then(clients::find) else {
+    let directories = UserDirectories::of_environment()?;
+    let Some(client) = args.client.as_deref().and_then(settings::find) else {
         if !args.list {
             return Err(CliError::invalid(
                 "name the client to set up; `moss setup --list` shows all",
@@ -87,7 +86,7 @@ pub(super) async fn run(args: ClientSetupArgs, session: &Session) -> Result<Outc
         let configured = configured(client, &directories)?;
         let configured = configured.ok_or_else(|| not_set_up(client, &directories))?;
         if let Some(off) = &configured.switched_off {
-            return Err(switched_off(client, &client.file(&directories), off));
+            return Err(switched_off(client, &directories.file(client), off));
         }
         return check::run(client, &configured, session).await;
     }
@@ -99,26 +98,6 @@ pub(super) async fn run(args: ClientSetupArgs, session: &Session) -> Result<Outc
 
 fn client() -> PossibleValuesParser {
     PossibleValuesParser::new(CLIENTS.iter().map(|client| client.id))
-}
-
-/// Where the files of the user lie who runs this process.
-fn directories() -> Result<UserDirectories, CliError> {
-    let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
-    let home = home.ok_or_else(|| {
-        CliError::new(Outcome::Failed, "no_home", "no home directory: set HOME to one")
-    })?;
-    let named = std::env::var_os("XDG_CONFIG_HOME").map(PathBuf::from);
-    let config = named.filter(|path| path.is_absolute()).unwrap_or_else(|| home.join(".config"));
-    let applications = match cfg!(target_os = "macos") {
-        true => home.join("Library/Application Support"),
-        false => config.clone(),
-    };
-    let variables = CLIENTS.iter().flat_map(|client| client.variables);
-    let named = variables.filter_map(|(name, _)| {
-        let path = std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
-        Some((*name, path?))
-    });
-    Ok(UserDirectories { home, config, applications, named: named.collect() })
 }
 
 async fn set_up(
@@ -139,19 +118,19 @@ async fn set_up(
         (_, false) => wants_forms(client, session).await?,
     };
     let server = started::command(session, args.set.as_deref(), decides, configured.as_ref())?;
-    let (path, is_installed) = (client.file(directories), client.is_installed(directories));
+    let (path, is_installed) = (directories.file(client), directories.is_installed(client));
     // What is not there yet is made only once there is a yes.
     let before = file::read(&path)?;
     if before.is_none()
-        && let Some(replaced) = client.replaced_file(directories)
+        && let Some(replaced) = directories.replaced_file(client)
     {
         return Err(would_hide(client, &path, &replaced));
     }
-    let now = before.as_deref().map(|text| edit::entry(client, text)).transpose();
+    let now = before.as_deref().map(|text| settings::entry(client, text)).transpose();
     let now = now.map_err(|error| not_edited(&path, &error))?.flatten();
     let new = match &now {
         Some(now) => client.updated(now, &server, &DIRECTORIES.map(|(name, _)| name)),
-        None => edit::new_entry(client, before.as_deref(), &server),
+        None => settings::new_entry(client, before.as_deref(), &server),
     };
     let off = client.switched_off(&new).map(|off| format!("; it is switched off there (`{off}`)"));
     let off = off.unwrap_or_default();
@@ -159,7 +138,7 @@ async fn set_up(
         session.ui.print(&format!("{} is set up already: {}{off}", client.title, shown(&path)))?;
         return Ok(Outcome::Ok);
     }
-    let after = edit::with_entry(client, before.as_deref(), &new);
+    let after = settings::with_entry(client, before.as_deref(), &new);
     let after = after.map_err(|error| not_edited(&path, &error))?;
     // A link to nothing is refused before anybody is asked.
     file::target(&path)?;
@@ -227,8 +206,8 @@ fn list(directories: &UserDirectories, session: &Session) -> Result<Outcome, Cli
         .iter()
         .map(|client| {
             let configured = configured(client, directories);
-            let is_installed = client.is_installed(directories);
-            (client, client.file(directories), is_installed, configured)
+            let is_installed = directories.is_installed(client);
+            (client, directories.file(client), is_installed, configured)
         })
         .collect();
     session.ui.print_either(

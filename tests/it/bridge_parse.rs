@@ -122,9 +122,28 @@ fn what_is_no_registry_or_no_message_is_reported() {
     let (code, _, stderr) = parse(&site, &["--message"], b"not json");
     assert_eq!(code, Some(2));
     assert!(stderr.contains("no message in JSON"), "{stderr}");
+    let (code, _, stderr) = parse(&site, &["--message"], b"{\"content\":\"\xff\"}");
+    assert_eq!(code, Some(2));
+    assert!(stderr.contains("no message in JSON: invalid utf-8"), "{stderr}");
     let (code, _, stderr) = parse(&site, &["--message"], b"{\"output\":[]}");
     assert_eq!(code, Some(2));
     assert!(stderr.contains("choices[0].message"), "{stderr}");
+}
+
+#[test]
+fn a_message_with_a_key_twice_is_refused() {
+    let site = Site::new();
+    let call = |function: &str| format!(r#"{{"tool_calls":[{{"function":{function}}}]}}"#);
+    for (message, key) in [
+        (call(r#"{"name":"read_file","name":"delete_file","arguments":{"path":"a"}}"#), "name"),
+        (call(r#"{"name":"delete_file","arguments":{"path":"a","p\u0061th":"b"}}"#), "path"),
+        (r#"{"content":"a","content":"b"}"#.to_owned(), "content"),
+    ] {
+        let (code, stdout, stderr) = parse(&site, &["--message"], message.as_bytes());
+        assert_eq!((code, stdout.as_str()), (Some(2), ""), "{message}");
+        let refused = format!("no message in JSON: the key `{key}` twice at line 1 column ");
+        assert!(stderr.contains(&refused), "{stderr}");
+    }
 }
 
 #[test]

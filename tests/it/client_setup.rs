@@ -1,6 +1,6 @@
 //! `moss setup`: into a client's configuration, checked, and out again byte for byte.
 
-#[path = "../../cli/src/setup/edit/tests/files.rs"]
+#[path = "../../crates/client-settings/src/edit/tests/files.rs"]
 mod files;
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};

@@ -67,7 +67,7 @@ const DECIDERS: &[(&str, &str)] = &[
 /// Who may name `std::fs` or `tokio::fs` besides `crates/workspace/`.
 const FILE_DOORS: &[(&str, &str)] = &[
     ("cli/src/memory.rs", "`/proc` alone says how much memory this process has"),
-    ("cli/src/policy.rs", "`policy check` reads the file that a person names"),
+    ("cli/src/policy/check.rs", "`policy check` reads the file that a person names"),
     ("cli/src/setup/file.rs", "`setup` writes files of other programs, where these want them"),
     ("crates/sandbox/src/groups.rs", "control groups are directories of the kernel"),
     ("crates/sandbox/src/groups/place.rs", "control groups are directories of the kernel"),

@@ -56,6 +56,7 @@ const LAYERS: &[(&str, &[Room])] = &[
             ("crates/merge", "three-way merges of lines"),
             ("crates/model-bridge", "calls in model text"),
             ("crates/model-data", "data for models"),
+            ("crates/client-settings", "entries in files of clients"),
         ],
     ),
     ("contracts", &[("sdk", "the contract of tools"), ("proto", "the wire format moss.v1")]),

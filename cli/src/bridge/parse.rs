@@ -1,5 +1,6 @@
 //! `moss bridge parse`.
 
+use std::fmt::Display;
 use std::io::{self, Read as _};
 
 use moss_model_bridge::{Finish, ParseOptions, Parser, Reply, ReplyEvent, forms, parse_message};
@@ -61,15 +62,7 @@ pub(super) fn run(args: &ParseArgs, session: &Session) -> Result<Outcome, CliErr
         ReplyEnd::Length => Finish::Length,
     };
     if args.message {
-        let mut bytes = Vec::new();
-        pieces(|piece| {
-            bytes.extend_from_slice(piece);
-            Ok(())
-        })?;
-        let message: Value = serde_json::from_slice(&bytes).map_err(|error| {
-            let message = format!("standard input is no message in JSON: {error}");
-            CliError::new(Outcome::Invalid, "message_invalid", message)
-        })?;
+        let message = message()?;
         return print(parse_message(&registry, inner(&message)?, finish), session);
     }
     let options = ParseOptions {
@@ -94,6 +87,22 @@ pub(super) fn run(args: &ParseArgs, session: &Session) -> Result<Outcome, CliErr
     }
     events.extend(last);
     print(Reply::collect(events), session)
+}
+
+/// Reads JSON on standard input; a key that comes twice in it is refused.
+fn message() -> Result<Value, CliError> {
+    let mut bytes = Vec::new();
+    pieces(|piece| {
+        bytes.extend_from_slice(piece);
+        Ok(())
+    })?;
+    let text = std::str::from_utf8(&bytes).map_err(|error| not_json(&error))?;
+    moss_schema::json::read(text).map_err(|error| not_json(&error))
+}
+
+fn not_json(error: &dyn Display) -> CliError {
+    let message = format!("standard input is no message in JSON: {error}");
+    CliError::new(Outcome::Invalid, "message_invalid", message)
 }
 
 /// The message of a response: it may be the whole response of OpenAI's chat API or of Ollama.

@@ -4,11 +4,11 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use moss_client_settings::{ClientRow, ServerCommand};
 use moss_dispatch::Outcome;
 use moss_sandbox::Program;
 use serde_json::{Value, json};
 
-use super::clients::{ClientRow, ServerCommand};
 use super::configured::ConfiguredServer;
 use crate::Session;
 use crate::error::CliError;

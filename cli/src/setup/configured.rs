@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use moss_client_settings::{self as settings, ClientRow, NAME, ServerCommand};
 use moss_dispatch::Outcome;
 
-use super::clients::{ClientRow, NAME, ServerCommand, UserDirectories};
-use super::{edit, file, not_edited, shown};
+use super::directories::UserDirectories;
+use super::{file, not_edited, shown};
 use crate::error::CliError;
 
 /// What a client is configured to start.
@@ -23,9 +24,9 @@ pub(super) fn configured(
     client: &ClientRow,
     directories: &UserDirectories,
 ) -> Result<Option<ConfiguredServer>, CliError> {
-    let path = client.file(directories);
+    let path = directories.file(client);
     let Some(text) = file::read(&path)? else { return Ok(None) };
-    let entry = edit::entry(client, &text).map_err(|error| not_edited(&path, &error))?;
+    let entry = settings::entry(client, &text).map_err(|error| not_edited(&path, &error))?;
     let Some(entry) = entry else { return Ok(None) };
     let server = client.command(&entry).ok_or_else(|| {
         let message = format!("the entry `{NAME}` in {} starts no command", shown(&path));
@@ -37,7 +38,7 @@ pub(super) fn configured(
 }
 
 pub(super) fn not_set_up(client: &ClientRow, directories: &UserDirectories) -> CliError {
-    let path = shown(&client.file(directories));
+    let path = shown(&directories.file(client));
     let message = format!("{} is not set up: {path} has no entry `{NAME}`", client.title);
     CliError::new(Outcome::Failed, "not_set_up", message).hint(format!("moss setup {}", client.id))
 }

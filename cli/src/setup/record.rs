@@ -3,14 +3,14 @@
 
 use std::path::{Path, PathBuf};
 
+use moss_client_settings::{self as settings, ClientRow};
 use moss_dispatch::Outcome;
 use moss_workspace::dirs::Dirs;
 use moss_workspace::own::OwnDir;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::clients::ClientRow;
-use super::{edit, unusable};
+use super::unusable;
 use crate::error::CliError;
 
 /// The directory of all records.
@@ -112,13 +112,13 @@ impl SetupRecord {
 
     /// The entry that a person had in the place of moss's.
     pub(super) fn entry_before(&self, client: &ClientRow) -> Option<Value> {
-        edit::entry(client, self.before.as_deref()?).ok().flatten()
+        settings::entry(client, self.before.as_deref()?).ok().flatten()
     }
 
     /// Whether a text still has the entry that moss wrote, whoever has written since. What somebody restored by
     /// hand is a text from before the first time.
     fn stands_in(&self, client: &ClientRow, text: &str) -> bool {
-        let now = edit::entry(client, text).ok().flatten();
+        let now = settings::entry(client, text).ok().flatten();
         let is_of_moss = || now.is_some() && now != self.entry_before(client);
         !self.undone && (self.after == text || is_of_moss())
     }

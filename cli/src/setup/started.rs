@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use moss_client_settings::ServerCommand;
 use moss_dispatch::Outcome;
 
-use super::clients::ServerCommand;
 use super::configured::ConfiguredServer;
 use super::shown;
 use crate::Session;

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use moss_client_settings::{self as settings, ClientRow, NAME, NotEdited};
 use moss_dispatch::Outcome;
 use moss_workspace::dirs::Dirs;
 
-use super::clients::{ClientRow, NAME, UserDirectories};
-use super::edit::{self, NotEdited};
+use super::directories::UserDirectories;
 use super::record::{self, SetupRecord};
 use super::{ClientSetupArgs, agreed, changed_meanwhile, file, not_edited, show, shown};
 use crate::Session;
@@ -68,10 +68,10 @@ fn file_with_record(
     directories: &UserDirectories,
     dirs: &Dirs,
 ) -> Result<(PathBuf, Option<SetupRecord>), CliError> {
-    let path = client.file(directories);
+    let path = directories.file(client);
     let record = SetupRecord::load(dirs, client, &path)?;
     if record.as_ref().is_none_or(|record| record.undone) {
-        for other in client.possible_files(directories) {
+        for other in directories.possible_files(client) {
             let record = SetupRecord::load(dirs, client, &other)?;
             if record.as_ref().is_some_and(|record| !record.undone) {
                 return Ok((other, record));
@@ -108,11 +108,11 @@ fn without_moss(
     text: &str,
     record: Option<&SetupRecord>,
 ) -> Result<Option<String>, NotEdited> {
-    let Some(record) = record else { return edit::without_entry(client, text).map(Some) };
+    let Some(record) = record else { return settings::without_entry(client, text).map(Some) };
     match record.entry_before(client) {
         // It was put back already: what stands there now is the person's.
         Some(_) if record.undone => Ok(Some(text.to_owned())),
-        Some(entry) => edit::with_entry(client, Some(text), &entry).map(Some),
+        Some(entry) => settings::with_entry(client, Some(text), &entry).map(Some),
         None => without_entry(client, text, record),
     }
 }
@@ -124,12 +124,12 @@ fn without_entry(
     text: &str,
     record: &SetupRecord,
 ) -> Result<Option<String>, NotEdited> {
-    let left = edit::without_entry(client, text)?;
+    let left = settings::without_entry(client, text)?;
     if record.undone || left == text {
         return Ok(Some(left));
     }
     let before = record.before.as_deref();
-    let left = edit::without_empty_keys(client, &left, before.unwrap_or_default())?;
+    let left = settings::without_empty_keys(client, &left, before.unwrap_or_default())?;
     let is_nothing = matches!(left.trim(), "" | "{}") || left.trim() == client.preamble.trim();
     Ok(Some(left).filter(|_| before.is_some() || !is_nothing))
 }

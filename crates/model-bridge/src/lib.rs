@@ -22,7 +22,6 @@ mod prompt;
 pub mod refusal;
 mod registry;
 pub mod retry;
-mod strict_json;
 
 pub use api::Api;
 pub use call_form::NamespacedName;

@@ -5,13 +5,14 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
 
 use moss_model_bridge::{RegisteredTool, Registry};
+use moss_schema::json;
 use serde_json::Value;
 
 use crate::check::{self, CallCounts};
 use crate::finding::{self, Finding, FindingCode, FindingSeverity, Findings};
 use crate::report::{ClassShare, DataReport, Gate, GateName, Permitted, SampleClass};
 use crate::risk::Risks;
-use crate::{json, sample};
+use crate::sample;
 
 /// How many different samples are remembered to find doubled ones: 16 bytes each.
 const REMEMBERED_MAX: usize = 1 << 23;
@@ -130,7 +131,7 @@ impl<'r> Checker<'r> {
             self.tally.blank += 1;
             return self.done(None, findings);
         }
-        let read = match json::read(line) {
+        let read = match json::read_lenient(line) {
             Ok((value, twice)) => {
                 if let Some(key) = twice {
                     let message = format!("an object has the key `{}` twice", finding::shown(&key));

@@ -12,7 +12,6 @@ mod checker;
 mod corrections;
 mod evaluate;
 mod finding;
-mod json;
 mod outcome;
 mod phrases;
 mod preferences;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use moss_model_bridge::Registry;
+use moss_schema::json;
 use serde_json::{Map, Value, json};
 
 use crate::checker::{CheckOptions, Checker};
 use crate::finding::{FindingCode, Findings};
-use crate::json;
 use crate::report::SampleClass;
 use crate::sample::{self, Sample, SampleTurn};
 
@@ -52,7 +52,7 @@ pub(crate) fn convert(
     make: impl FnOnce(&Sample<'_>, &mut Converted),
 ) -> Converted {
     let mut converted = Converted::default();
-    let value = json::read(line).map(|(value, _)| value).unwrap_or_default();
+    let value = json::read_lenient(line).map(|(value, _)| value).unwrap_or_default();
     let messages = value.get("messages").and_then(Value::as_array);
     let Some(messages) = messages.filter(|messages| !messages.is_empty()) else {
         converted.left_out.push(SkipReason::NoConversation);

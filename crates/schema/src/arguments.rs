@@ -1,13 +1,10 @@
 //! Arguments as they arrive: one JSON object, read once, with duplicate keys refused, so that
 //! policy and tool can never see different values under one name.
 
-use std::cell::Cell;
-use std::fmt;
+use serde_json::{Map, Value};
 
-use serde::de::{DeserializeSeed, Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
-use serde_json::{Map, Number, Value};
-
-use crate::violation::{SHOWN_KEY_CHARS_MAX, Violation, cut, shown};
+use crate::json::{self, JsonLimits};
+use crate::violation::{Violation, shown};
 
 /// Deepest accepted nesting of arguments.
 pub const DEPTH_MAX: usize = 64;
@@ -33,17 +30,13 @@ pub fn parse(text: &str) -> Result<Map<String, Value>, Violation> {
     if text.trim().is_empty() {
         return Ok(Map::new());
     }
-    let mut deserializer = serde_json::Deserializer::from_str(text);
-    let values = Cell::new(0);
-    let value = Strict { depth: 0, values: &values }
-        .deserialize(&mut deserializer)
-        .and_then(|value| deserializer.end().map(|()| value))
-        .map_err(|error| Violation {
-            pointer: String::new(),
-            expected: "a JSON object".to_owned(),
-            got: error.to_string(),
-            suggestion: None,
-        })?;
+    let limits = JsonLimits { depth_max: DEPTH_MAX, values_max: VALUES_MAX };
+    let value = json::read_within(text, limits).map_err(|error| Violation {
+        pointer: String::new(),
+        expected: "a JSON object".to_owned(),
+        got: error.to_string(),
+        suggestion: None,
+    })?;
     match value {
         Value::Object(arguments) => Ok(arguments),
         other => Err(Violation {
@@ -52,95 +45,6 @@ pub fn parse(text: &str) -> Result<Map<String, Value>, Violation> {
             got: shown(&other),
             suggestion: None,
         }),
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Strict<'a> {
-    depth: usize,
-    /// Values that were read so far.
-    values: &'a Cell<usize>,
-}
-
-// === impl Strict ===
-
-impl Strict<'_> {
-    fn deeper<E: serde::de::Error>(self) -> Result<Self, E> {
-        if self.depth == DEPTH_MAX {
-            return Err(E::custom(format!("nesting deeper than {DEPTH_MAX} levels")));
-        }
-        Ok(Self { depth: self.depth + 1, ..self })
-    }
-}
-
-impl<'de> DeserializeSeed<'de> for Strict<'_> {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Value, D::Error> {
-        if self.values.get() == VALUES_MAX {
-            return Err(D::Error::custom(format!("more than {VALUES_MAX} values")));
-        }
-        self.values.set(self.values.get() + 1);
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Strict<'_> {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Value, E> {
-        Number::from_f64(value).map(Value::Number).ok_or_else(|| E::custom("a number too large"))
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let seed = self.deeper()?;
-        let mut array = Vec::new();
-        while let Some(item) = items.next_element_seed(seed)? {
-            array.push(item);
-        }
-        Ok(array.into())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Value, A::Error> {
-        let seed = self.deeper()?;
-        let mut object = Map::new();
-        while let Some(key) = entries.next_key::<String>()? {
-            let value = entries.next_value_seed(seed)?;
-            if object.contains_key(&key) {
-                let key = cut(&key, SHOWN_KEY_CHARS_MAX);
-                return Err(A::Error::custom(format!("the key `{key}` twice")));
-            }
-            object.insert(key, value);
-        }
-        Ok(object.into())
     }
 }
 

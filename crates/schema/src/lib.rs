@@ -5,11 +5,14 @@
 //! [`CompiledSchema`] is a schema by itself: whether arguments fit it, and where they do not, in the same words
 //! for everybody. [`ArgumentValidator`] adds what a call has to keep to before it runs.
 //!
+//! [`json`] is the strict reader behind that, also for other JSON in which a key may come twice.
+//!
 //! It knows values alone: no tool, no file, no connection.
 
 pub mod arguments;
 mod bound;
 mod cost;
+pub mod json;
 mod parameters;
 mod places;
 mod positions;

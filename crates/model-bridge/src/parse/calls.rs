@@ -3,13 +3,13 @@
 mod arguments;
 mod written;
 
+use moss_schema::json::JsonFault;
 use serde_json::{Map, Value};
 
 use super::call_keys::{NAME_KEYS, OTHER_KEYS};
 use super::repair::{self, KnownKeys, said_twice};
 use crate::diagnostic::{DiagnosticCode, RepairKind, ReplyDiagnostic};
 use crate::registry::{RegisteredTool, Registry};
-use crate::strict_json::JsonFault;
 pub(super) use arguments::{NotArguments, arguments, scalar};
 use written::{WrittenCall, contradiction, gather};
 

@@ -11,10 +11,10 @@ mod strings;
 
 use std::collections::BTreeSet;
 
+use moss_schema::json::{self, JsonFault};
 use serde_json::Value;
 
 use crate::diagnostic::RepairKind;
-use crate::strict_json::{self, JsonFault};
 pub(super) use keys::KnownKeys;
 use reader::Repairer;
 pub(super) use signs::is_quote;
@@ -83,7 +83,7 @@ fn strict(text: &str) -> Result<Vec<Value>, JsonFault> {
         if !rest.starts_with(['{', '[']) || (may_be_deep && deeper_than_allowed(rest)) {
             return Err(JsonFault::Malformed);
         }
-        let (value, length) = strict_json::first(rest)?;
+        let (value, length) = json::read_first(rest)?;
         values.push(value);
         rest = &rest[length..];
     }

@@ -1,11 +1,11 @@
 //! Arguments as models write them, made to fit a schema where nothing is lost by it.
 
+use moss_schema::json;
 use serde_json::{Map, Number, Value};
 
 use super::names::fold;
 use super::{ToolDefinition, Types};
 use crate::diagnostic::RepairKind;
-use crate::strict_json;
 
 /// How deep values are made to fit.
 const DEPTH_MAX: usize = 16;
@@ -268,7 +268,7 @@ fn is_beyond_64_bits(number: f64) -> bool {
 fn unwrapped(text: &str, types: Types) -> Option<Value> {
     let mut text = text.to_owned();
     for _ in 0..NESTED_JSON_MAX {
-        match strict_json::whole(&text).ok()? {
+        match json::read(text.trim_ascii_end()).ok()? {
             Value::String(inner) => text = inner,
             value @ (Value::Array(_) | Value::Object(_)) if types.allow(&value) => {
                 return Some(value);

@@ -1,11 +1,11 @@
 //! Arguments out of what stands where they belong: models also write their JSON as text, or one bare value.
 
+use moss_schema::json::JsonFault;
 use serde_json::{Map, Value};
 
 use super::super::repair::{self, KnownKeys};
 use crate::diagnostic::RepairKind;
 use crate::registry::RegisteredTool;
-use crate::strict_json::JsonFault;
 
 /// How many levels of JSON inside of strings are taken out where an object belongs.
 const NESTED_JSON_MAX: usize = 2;

@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use moss_schema::json::JsonFault;
+
 use super::super::call_keys::NAME_KEYS;
 use super::DEPTH_MAX;
 use super::keys::{JsonRole, KnownKeys};
 use super::signs::{is_quote, skip_blanks};
 use crate::diagnostic::RepairKind;
-use crate::strict_json::JsonFault;
 
 /// Words that mean a value of JSON, and the value.
 const LITERALS: &[(&str, &str)] = &[

@@ -2,6 +2,7 @@
 
 mod doubt;
 
+use moss_schema::json;
 use serde_json::{Map, Value};
 
 use super::super::calls::Inside;
@@ -9,7 +10,6 @@ use super::super::repair::{self, KnownKeys};
 use super::ParameterForm;
 use crate::diagnostic::{DiagnosticCode, RepairKind, ReplyDiagnostic};
 use crate::registry::RegisteredTool;
-use crate::strict_json;
 
 /// Words for no value.
 const NULLS: &[(&str, bool)] = &[("null", true), ("None", false)];
@@ -126,8 +126,8 @@ fn value(
     let types = tool.parameter(argument.key).and_then(|parameter| tool.types_of(parameter));
     // What may be anything is the text that it is, unless its tag says otherwise.
     let Some(types) = types.filter(|types| !types.allow_all()) else {
-        let json = || strict_json::whole(text.trim()).ok();
-        let value = (argument.is_string == Some(false)).then(json).flatten();
+        let read = || json::read(text.trim()).ok();
+        let value = (argument.is_string == Some(false)).then(read).flatten();
         return value.or_else(|| Some(Value::from(text)));
     };
     if argument.is_string == Some(true) && types.allows_string() {
@@ -147,7 +147,7 @@ fn value(
     }
     if types.allows_string() {
         // A text that happens to be JSON of another type that is allowed.
-        let value = strict_json::whole(plain).ok();
+        let value = json::read(plain).ok();
         return value.filter(|value| types.allow(value)).or_else(|| Some(Value::from(text)));
     }
     let mut repaired = repair::values(plain, false, KnownKeys::default()).ok()?;

@@ -1,15 +1,15 @@
-//! The clients that can be set up: one row each, from which help, lists and edits follow.
+//! The clients that are known: one row each, from which help, lists and edits follow.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
 /// How a configuration file is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum FileFormat {
+pub enum FileFormat {
     /// JSON, with comments and trailing commas where the client takes them.
     Json,
+    /// TOML, in which the servers are tables.
     Toml,
     /// YAML in which the servers are a mapping.
     YamlMap,
@@ -19,7 +19,7 @@ pub(super) enum FileFormat {
 
 /// What an entry of a client looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum EntryForm {
+pub enum EntryForm {
     /// The keys `command` and `args`.
     Plain,
     /// The same with a `type`.
@@ -36,53 +36,48 @@ pub(super) enum EntryForm {
 
 /// What a client shall start.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct ServerCommand {
-    pub(super) command: String,
-    pub(super) args: Vec<String>,
+pub struct ServerCommand {
+    /// A path, or a name that is looked up in PATH.
+    pub command: String,
+    /// What follows it, one word each.
+    pub args: Vec<String>,
     /// Variables that it needs beside those that every client passes on.
-    pub(super) environment: BTreeMap<String, String>,
-}
-
-/// Where the user's files lie.
-#[derive(Debug, Clone)]
-pub(super) struct UserDirectories {
-    pub(super) home: PathBuf,
-    /// `~/.config`, or what XDG_CONFIG_HOME names.
-    pub(super) config: PathBuf,
-    /// Where editors made with Electron keep theirs.
-    pub(super) applications: PathBuf,
-    /// What variables of clients name in their place.
-    pub(super) named: BTreeMap<&'static str, PathBuf>,
+    pub environment: BTreeMap<String, String>,
 }
 
 /// A client, and where and how its servers are configured.
 #[derive(Debug)]
-pub(super) struct ClientRow {
+pub struct ClientRow {
     /// What it is called on the command line.
-    pub(super) id: &'static str,
+    pub id: &'static str,
     /// What people call it.
-    pub(super) title: &'static str,
+    pub title: &'static str,
     /// Its configuration file: the first that exists of several, or else the first.
-    pub(super) files: &'static [(BaseDirectory, &'static str)],
+    pub files: &'static [(BaseDirectory, &'static str)],
     /// Variables by which people put it elsewhere, and the path beneath what they name.
-    pub(super) variables: &'static [(&'static str, &'static str)],
-    pub(super) format: FileFormat,
+    pub variables: &'static [(&'static str, &'static str)],
+    /// How that file is written.
+    pub format: FileFormat,
     /// The key whose value has the servers.
-    pub(super) key: &'static str,
-    pub(super) form: EntryForm,
+    pub key: &'static str,
+    /// What an entry in it looks like.
+    pub form: EntryForm,
     /// Members of an entry with the value by which the client leaves it alone.
     switches: &'static [(&'static str, bool)],
     /// What the file of a client that has none yet begins with.
-    pub(super) preamble: &'static str,
+    pub preamble: &'static str,
     /// A file beneath the home directory that the client reads no more once it has the other.
-    replaced: Option<&'static str>,
+    pub replaced: Option<&'static str>,
 }
 
 /// What a path begins at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum BaseDirectory {
+pub enum BaseDirectory {
+    /// The directory that HOME names, which most clients use.
     Home,
+    /// `~/.config`, or what XDG_CONFIG_HOME names.
     Config,
+    /// Where editors made with Electron keep theirs.
     Applications,
 }
 
@@ -91,7 +86,7 @@ use EntryForm::{Extension, OneList, Plain, Sourced, Typed, WithTools};
 use FileFormat::{Json, Toml, YamlList, YamlMap};
 
 /// The name of the entry.
-pub(super) const NAME: &str = "moss";
+pub const NAME: &str = "moss";
 
 const CLINE_SETTINGS: &str = "settings/cline_mcp_settings.json";
 /// What every Cline reads: the extension of editors, the command line.
@@ -106,8 +101,8 @@ const ENABLED: (&str, bool) = ("enabled", false);
 const DISABLED: (&str, bool) = ("disabled", true);
 const CONTINUE: &str = "name: Local Config\nversion: 1.0.0\nschema: v1\n";
 
-/// Every client that `moss setup` knows, in the order of its list.
-pub(super) const CLIENTS: &[ClientRow] = &[
+/// Every client that is known, in the order of lists.
+pub const CLIENTS: &[ClientRow] = &[
     ClientRow {
         variables: &[("CLAUDE_CONFIG_DIR", ".claude.json")],
         ..row("claude-code", "Claude Code", &[(Home, ".claude.json")], Json, "mcpServers", Typed)
@@ -198,66 +193,15 @@ const fn row(
 }
 
 /// Finds a client by its name.
-pub(super) fn find(id: &str) -> Option<&'static ClientRow> {
+pub fn find(id: &str) -> Option<&'static ClientRow> {
     CLIENTS.iter().find(|client| client.id == id)
 }
 
 // === impl ClientRow ===
 
 impl ClientRow {
-    /// Its configuration file, there or not.
-    pub(super) fn file(&self, directories: &UserDirectories) -> PathBuf {
-        if let Some(path) = self.named_file(directories) {
-            return path;
-        }
-        let found = self.usual_files(directories).find(|path| path.exists());
-        found.unwrap_or_else(|| self.usual_files(directories).next().unwrap_or_default())
-    }
-
-    /// Every file that may be its configuration file: the one that a variable names, or all usual ones.
-    pub(super) fn possible_files(&self, directories: &UserDirectories) -> Vec<PathBuf> {
-        match self.named_file(directories) {
-            Some(path) => vec![path],
-            None => self.usual_files(directories).collect(),
-        }
-    }
-
-    /// The file that a variable of the client names.
-    fn named_file(&self, directories: &UserDirectories) -> Option<PathBuf> {
-        self.variables.iter().find_map(|(variable, path)| {
-            let named = directories.named.get(variable)?;
-            Some(if path.is_empty() { named.clone() } else { named.join(path) })
-        })
-    }
-
-    fn usual_files<'a>(
-        &'a self,
-        directories: &'a UserDirectories,
-    ) -> impl Iterator<Item = PathBuf> + 'a {
-        self.files.iter().map(|(base, path)| directories.at(*base).join(path))
-    }
-
-    /// The file that the client has its configuration in and would read no more, were the other made.
-    pub(super) fn replaced_file(&self, directories: &UserDirectories) -> Option<PathBuf> {
-        let path = directories.home.join(self.replaced?);
-        path.exists().then_some(path)
-    }
-
-    /// Whether there is anything of the client on this machine.
-    pub(super) fn is_installed(&self, directories: &UserDirectories) -> bool {
-        let is_own = |directory: &Path| {
-            ![&directories.home, &directories.config, &directories.applications]
-                .contains(&&directory.to_owned())
-        };
-        let is_there = |file: PathBuf| {
-            file.exists()
-                || file.parent().is_some_and(|directory| is_own(directory) && directory.exists())
-        };
-        is_there(self.file(directories)) || self.usual_files(directories).any(is_there)
-    }
-
     /// The entry for a command, in the client's form.
-    pub(super) fn entry(&self, server: &ServerCommand) -> Value {
+    pub fn entry(&self, server: &ServerCommand) -> Value {
         let ServerCommand { command, args, environment } = server;
         let mut entry = match self.form {
             Plain => json!({ "command": command, "args": args }),
@@ -283,7 +227,7 @@ impl ClientRow {
 
     /// The entry for a command where there is one already: what it starts is replaced, and everything else that
     /// somebody set in it stays, as variables, time limits and leave for tools. Variables of `own` are moss's.
-    pub(super) fn updated(&self, old: &Value, server: &ServerCommand, own: &[&str]) -> Value {
+    pub fn updated(&self, old: &Value, server: &ServerCommand, own: &[&str]) -> Value {
         let new = self.entry(server);
         let Some(members) = old.as_object().filter(|_| self.command(old).is_some()) else {
             return new;
@@ -311,7 +255,7 @@ impl ClientRow {
     }
 
     /// What in an entry keeps the client from starting it, as its file has it.
-    pub(super) fn switched_off(&self, entry: &Value) -> Option<String> {
+    pub fn switched_off(&self, entry: &Value) -> Option<String> {
         let (key, value) = self.switches.iter().find(|(key, off)| entry[*key] == *off)?;
         Some(match self.format {
             Json => format!("\"{key}\": {value}"),
@@ -330,7 +274,7 @@ impl ClientRow {
     }
 
     /// Reads the command out of an entry; none where it is not in the client's form.
-    pub(super) fn command(&self, entry: &Value) -> Option<ServerCommand> {
+    pub fn command(&self, entry: &Value) -> Option<ServerCommand> {
         let texts = |value: &Value| -> Option<Vec<String>> {
             value.as_array()?.iter().map(|one| one.as_str().map(ToOwned::to_owned)).collect()
         };
@@ -347,18 +291,6 @@ impl ClientRow {
             args => texts(args)?,
         };
         Some(ServerCommand { command: entry[key].as_str()?.to_owned(), args, environment })
-    }
-}
-
-// === impl UserDirectories ===
-
-impl UserDirectories {
-    fn at(&self, base: BaseDirectory) -> &Path {
-        match base {
-            Home => &self.home,
-            Config => &self.config,
-            Applications => &self.applications,
-        }
     }
 }
 

@@ -11,8 +11,8 @@ use std::ops::Range;
 use serde_json::{Value, json};
 
 use self::document::{YamlContent, YamlDocument, YamlNode, YamlPair};
-use super::super::clients::FileFormat;
 use super::{NAME, NotEdited};
+use crate::clients::FileFormat;
 
 /// The member of an item of a list that has the name of the server.
 const ITEM_NAME: &str = "name";

@@ -3,8 +3,8 @@
 mod files;
 
 use self::files::FILES;
-use super::super::clients::{self, CLIENTS, ServerCommand};
 use super::*;
+use crate::clients::{self, CLIENTS, ServerCommand};
 
 fn server(args: &[&str]) -> ServerCommand {
     let args = args.iter().map(|arg| (*arg).to_owned()).collect();

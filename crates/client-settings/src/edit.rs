@@ -7,7 +7,7 @@ mod yaml;
 use serde_json::{Value, json};
 
 use self::yaml::YamlServers;
-use super::clients::{ClientRow, EntryForm, FileFormat, NAME, ServerCommand};
+use crate::clients::{ClientRow, EntryForm, FileFormat, NAME, ServerCommand};
 
 /// What may stand before a text in UTF-8. It stays where it is.
 const BYTE_ORDER_MARK: char = '\u{feff}';
@@ -17,7 +17,7 @@ const SERVERS: &str = "servers";
 /// Why a file is not edited, in words that say what a person can do instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
-pub(super) struct NotEdited(String);
+pub struct NotEdited(String);
 
 // === impl NotEdited ===
 
@@ -28,7 +28,11 @@ impl NotEdited {
 }
 
 /// Returns the entry of moss; `None` if moss has no entry.
-pub(super) fn entry(client: &ClientRow, text: &str) -> Result<Option<Value>, NotEdited> {
+///
+/// # Errors
+///
+/// Where the text cannot be read in the client's format, or is written in a way that is not edited.
+pub fn entry(client: &ClientRow, text: &str) -> Result<Option<Value>, NotEdited> {
     let text = without_mark(text);
     match client.format {
         FileFormat::Json => json::entry(text, &keys(client, text)),
@@ -38,7 +42,7 @@ pub(super) fn entry(client: &ClientRow, text: &str) -> Result<Option<Value>, Not
 }
 
 /// Makes an entry for a command where one is missing, in the form that the file takes.
-pub(super) fn new_entry(client: &ClientRow, text: Option<&str>, server: &ServerCommand) -> Value {
+pub fn new_entry(client: &ClientRow, text: Option<&str>, server: &ServerCommand) -> Value {
     let mut entry = client.entry(server);
     let text = without_mark(text.unwrap_or_default());
     if client.form == EntryForm::OneList && !keys(client, text).contains(&SERVERS) {
@@ -49,7 +53,11 @@ pub(super) fn new_entry(client: &ClientRow, text: Option<&str>, server: &ServerC
 }
 
 /// Makes the text with an entry of moss; none stands for a file that does not exist.
-pub(super) fn with_entry(
+///
+/// # Errors
+///
+/// Where the text cannot be read in the client's format, or is written in a way that is not edited.
+pub fn with_entry(
     client: &ClientRow,
     text: Option<&str>,
     new: &Value,
@@ -69,7 +77,11 @@ pub(super) fn with_entry(
 }
 
 /// Makes the text without the entry of moss.
-pub(super) fn without_entry(client: &ClientRow, text: &str) -> Result<String, NotEdited> {
+///
+/// # Errors
+///
+/// Where the text cannot be read in the client's format, or is written in a way that is not edited.
+pub fn without_entry(client: &ClientRow, text: &str) -> Result<String, NotEdited> {
     behind_mark(text, |text| {
         let edited = match client.format {
             FileFormat::Json => json::without_entry(text, &keys(client, text)),
@@ -85,7 +97,11 @@ pub(super) fn without_entry(client: &ClientRow, text: &str) -> Result<String, No
 /// Makes the text without the keys around all servers that have nothing in them and were not there `before`:
 /// they were made to hold the entry of moss. In TOML there is nothing left of a table once its last entry is
 /// gone. One of YAML that was there has the value again that it had.
-pub(super) fn without_empty_keys(
+///
+/// # Errors
+///
+/// Where the text cannot be read in the client's format, or is written in a way that is not edited.
+pub fn without_empty_keys(
     client: &ClientRow,
     text: &str,
     before: &str,
