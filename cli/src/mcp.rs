@@ -4,6 +4,7 @@ mod backend;
 mod calling;
 mod fault;
 mod native;
+mod secrets;
 mod standard_input;
 mod standard_streams;
 mod workspace;
@@ -25,8 +26,9 @@ const PROJECT_VARIABLES: [&str; 2] = ["CLAUDE_PROJECT_DIR", "WORKSPACE_FOLDER_PA
 
 /// Serve the tools to an MCP client over standard input and output
 ///
-/// Clients start it; `moss mcp` in their configuration is all they need. It uses the daemon that serves
-/// the workspace, also one that is started later, and otherwise runs the same code in this process.
+/// Clients start it; `moss mcp` in their configuration is all they need. It uses the daemon on the default
+/// socket where that serves the workspace, also one that is started later, and otherwise runs the same code in
+/// this process. A daemon elsewhere has to be named: `--server ADDRESS`, or MOSS_SERVER.
 ///
 /// The workspace is that of `--workspace`; else the first root that the client names; else
 /// CLAUDE_PROJECT_DIR or WORKSPACE_FOLDER_PATHS; else the project around the current directory. A home

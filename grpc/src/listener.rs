@@ -4,6 +4,7 @@
 
 mod connection;
 mod inherited;
+mod line_pace;
 mod link;
 mod peer;
 mod permits;
@@ -24,6 +25,7 @@ use tokio_stream::wrappers::ReceiverStream;
 
 pub use self::connection::Connection;
 pub use self::inherited::{Inherited, inherit};
+use self::line_pace::LinePace;
 pub use self::link::SocketLink;
 pub use self::peer::Peer;
 use self::permits::ConnectionPermits;
@@ -143,6 +145,7 @@ pub fn accept(
 ) -> ReceiverStream<io::Result<Connection>> {
     let (sender, receiver) = mpsc::channel(1);
     let places = ConnectionPermits::new(connections_max);
+    let handshake_lines = Arc::new(LinePace::default());
     tokio::spawn(async move {
         // Each has its slot already: there are at most so many. They end with the loop.
         let mut arriving = JoinSet::new();
@@ -170,11 +173,11 @@ pub fn accept(
                 continue;
             };
             let (opened, tls) = (count.open(), socket.tls());
-            let sender = sender.clone();
+            let (sender, lines) = (sender.clone(), Arc::clone(&handshake_lines));
             arriving.spawn(async move {
                 let Some(place) = place.await else { return };
                 let place = ConnectionPermit { _permit: place, _counted: opened };
-                if let Some(connection) = arrive(accepted, peer, tls, place).await {
+                if let Some(connection) = arrive(accepted, peer, (tls, &lines), place).await {
                     // Nobody takes it any more: the daemon stops.
                     let _ = sender.send(Ok(connection)).await;
                 }
@@ -189,7 +192,7 @@ pub fn accept(
 async fn arrive(
     accepted: AcceptedStream,
     peer: Peer,
-    tls: Option<Arc<rustls::ServerConfig>>,
+    (tls, lines): (Option<Arc<rustls::ServerConfig>>, &LinePace),
     place: ConnectionPermit,
 ) -> Option<Connection> {
     match (accepted, tls) {
@@ -204,7 +207,12 @@ async fn arrive(
             match shaken {
                 Ok(stream) => Some(Connection::new(Box::new(stream), peer, place)),
                 Err(error) => {
-                    tracing::info!(peer = address, %error, "a TLS handshake failed");
+                    match lines.due() {
+                        Some(left_out) => {
+                            tracing::info!(peer = address, %error, left_out, "a TLS handshake failed");
+                        }
+                        None => tracing::debug!(peer = address, %error, "a TLS handshake failed"),
+                    }
                     None
                 }
             }

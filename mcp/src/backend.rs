@@ -31,6 +31,10 @@ pub trait ToolBackend: fmt::Debug + Send + Sync {
     /// Lists what commands wrote that no result had room for, the newest first.
     fn artifacts(&self) -> BoxFuture<'_, Result<Vec<CommandArtifact>, CallFault>>;
 
+    /// Returns those of the files whose reading is denied, as far as that is cheaply known: of those with names of
+    /// secrets.
+    fn refused(&self, paths: Vec<String>) -> BoxFuture<'_, Result<Vec<String>, CallFault>>;
+
     /// Returns how some tools are best used, as models read it, and speaks of no others.
     fn notes(&self, tools: Vec<String>) -> BoxFuture<'_, Result<String, CallFault>>;
 

@@ -50,6 +50,10 @@ impl ResourceReader for RequestReader<'_> {
         self.connection.backend(&self.context.peer).await?.artifacts().await
     }
 
+    async fn refused(&self, paths: Vec<String>) -> Result<Vec<String>, CallFault> {
+        self.connection.backend(&self.context.peer).await?.refused(paths).await
+    }
+
     async fn shown(
         &self,
         tool: &str,

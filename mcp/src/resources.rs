@@ -62,6 +62,9 @@ pub(crate) trait ResourceReader {
     /// Lists what commands wrote.
     async fn artifacts(&self) -> Result<Vec<CommandArtifact>, CallFault>;
 
+    /// Returns those of the files that are known to be refused where they are read.
+    async fn refused(&self, paths: Vec<String>) -> Result<Vec<String>, CallFault>;
+
     /// Calls a tool; returns what it shows beside its output, too.
     async fn shown(
         &self,
@@ -111,18 +114,34 @@ pub(crate) async fn list(
         false => Value::Null,
     };
     let entries = listed["entries"].as_array().map_or(&[][..], Vec::as_slice);
-    let files = entries.iter().filter(|entry| entry["kind"] == "file").filter_map(resource);
+    let files = readable(reader, entries).await.map_err(internal)?;
     let artifacts = match offset == 0 && reader.has(READ) {
         true => reader.artifacts().await.map_err(internal)?,
         false => Vec::new(),
     };
     let written = artifacts.iter().filter_map(written);
     let mut page = ListResourcesResult::with_all_items(written.chain(files).collect());
+    // What is left out counts: a page begins behind the same entry for whoever asks.
     let seen = offset + entries.len();
     let total = listed["total"].as_u64().unwrap_or_default();
     let has_more = !entries.is_empty() && (seen as u64) < total && seen < LISTED_MAX;
     page.next_cursor = has_more.then(|| seen.to_string());
     Ok(page)
+}
+
+/// The files among some entries, without those that could not be read.
+async fn readable(
+    reader: &impl ResourceReader,
+    entries: &[Value],
+) -> Result<Vec<Resource>, CallFault> {
+    let files = || entries.iter().filter(|entry| entry["kind"] == "file");
+    let paths: Vec<_> = files().filter_map(|file| file["path"].as_str()).collect();
+    if paths.is_empty() {
+        return Ok(Vec::new());
+    }
+    let refused = reader.refused(paths.into_iter().map(ToOwned::to_owned).collect()).await?;
+    let is_offered = |file: &&Value| !refused.iter().any(|path| file["path"] == path.as_str());
+    Ok(files().filter(is_offered).filter_map(resource).collect())
 }
 
 /// Lists how URIs are made, of what a client can read.
@@ -202,7 +221,7 @@ pub(crate) async fn complete(
             let arguments = json!({ "path": ".", "limit": PAGE_MAX });
             let listed = reader.output(LIST, arguments).await.map_err(internal)?;
             let entries = listed["entries"].as_array().into_iter().flatten();
-            Ok(entries.filter_map(|entry| text(&entry["path"])).collect())
+            offered(reader, entries.filter_map(|entry| text(&entry["path"])).collect()).await
         }
         FILE_TEMPLATE if reader.has(SEARCH) => {
             // What is begun is no pattern yet.
@@ -213,7 +232,7 @@ pub(crate) async fn complete(
             let arguments = json!({ "pattern": pattern });
             let found = reader.output(SEARCH, arguments).await.map_err(internal)?;
             let files = found["files"].as_array().into_iter().flatten();
-            Ok(files.filter_map(|file| text(&file["path"])).collect())
+            offered(reader, files.filter_map(|file| text(&file["path"])).collect()).await
         }
         HISTORY_TEMPLATE if reader.has(SHOW_CHANGES) => {
             let changes = changes(reader).await.map_err(internal)?;
@@ -223,6 +242,15 @@ pub(crate) async fn complete(
         }
         _ => Ok(Vec::new()),
     }
+}
+
+/// Those of the paths that are not known to be refused where they are read.
+async fn offered(
+    reader: &impl ResourceReader,
+    paths: Vec<String>,
+) -> Result<Vec<String>, ErrorData> {
+    let refused = reader.refused(paths.clone()).await.map_err(internal)?;
+    Ok(paths.into_iter().filter(|path| !refused.contains(path)).collect())
 }
 
 fn internal(fault: CallFault) -> ErrorData {
@@ -414,6 +442,10 @@ mod tests {
         }
 
         async fn artifacts(&self) -> Result<Vec<CommandArtifact>, CallFault> {
+            Ok(Vec::new())
+        }
+
+        async fn refused(&self, _: Vec<String>) -> Result<Vec<String>, CallFault> {
             Ok(Vec::new())
         }
 

@@ -166,6 +166,10 @@ impl ToolBackend for Recorded {
         Box::pin(async { Ok(Vec::new()) })
     }
 
+    fn refused(&self, _: Vec<String>) -> BoxFuture<'_, Result<Vec<String>, CallFault>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
     fn notes(&self, tools: Vec<String>) -> BoxFuture<'_, Result<String, CallFault>> {
         let notes = tools.iter().map(|tool| format!("Use {tool}."));
         let notes = notes.collect::<Vec<_>>().join(" ");

@@ -175,6 +175,10 @@ impl ToolBackend for SuiteBackend {
         Box::pin(async { Ok(Vec::new()) })
     }
 
+    fn refused(&self, _: Vec<String>) -> BoxFuture<'_, Result<Vec<String>, CallFault>> {
+        Box::pin(async { Ok(Vec::new()) })
+    }
+
     fn notes(&self, _: Vec<String>) -> BoxFuture<'_, Result<String, CallFault>> {
         Box::pin(async { Ok("Notes of the suite.".to_owned()) })
     }

@@ -92,6 +92,27 @@ fn a_long_list_comes_in_pages() {
 }
 
 #[test]
+fn secrets_are_listed_where_a_rule_opens_them_and_pages_stay_the_same() {
+    let site = Site::new();
+    site.user_policy(
+        "version = 1\n[[rule]]\npaths = [\"open/.env\"]\nprotected = true\ndecision = \"ask\"\n",
+    );
+    let names: Vec<String> = (0..200).map(|number| format!("f{number:03}")).collect();
+    for name in names.iter().map(String::as_str).chain([".env", "id_rsa", "open/.env"]) {
+        site.write(name, "");
+    }
+    let mut client = McpClient::connect(&site, &[]);
+    let first = client.request("resources/list", json!({}));
+    let uri = |name: &str| format!("moss://files/{name}");
+    let expected: Vec<_> = names[..199].iter().map(|name| uri(name)).collect();
+    assert_eq!(uris(&first), expected);
+    assert_eq!(first["result"]["nextCursor"], "200", "{first}");
+    let second = client.request("resources/list", json!({ "cursor": "200" }));
+    assert_eq!(uris(&second), [uri("f199"), uri("open/.env")], "{second}");
+    assert_eq!(client.close().code(), Some(0));
+}
+
+#[test]
 fn changes_are_resources_with_their_diffs() {
     let site = site();
     let daemon = site.serve();

@@ -139,8 +139,8 @@ async fn a_download_that_leads_elsewhere_or_is_not_what_it_says_is_refused_with_
     let cases: [(Answers, &str); 10] = [
         (|port| moved(&format!("http://localhost:{port}/")), "does not lead to https"),
         (|_| moved("file:///etc/passwd"), "does not lead to https"),
-        (|port| moved(&format!("https://127.0.0.1:{port}/")), "which is private"),
-        (|port| moved(&format!("//0x7f.1:{port}/")), "which is private"),
+        (|port| moved(&format!("https://127.0.0.1:{port}/")), "which is private; a download goes"),
+        (|port| moved(&format!("//0x7f.1:{port}/")), "which is private; a download goes"),
         (|_| moved("https://169.254.169.254/"), "which is never asked"),
         (|port| moved(&format!("https://a:b@localhost:{port}/")), "it holds credentials"),
         (|_| moved("/zoo.wasm"), "more than 5 redirects in a row"),

@@ -7,6 +7,8 @@ use crate::harness::https::{HttpsServer, kept_download, response, sha256};
 use crate::harness::{Ended, Site, failure, refusing};
 
 const TOKEN: &str = "a-token-for-anybody";
+const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
+const INDEX: &str = "application/vnd.oci.image.index.v1+json";
 
 /// A registry of this machine: `owner/zoo` with some manifests, and one blob.
 struct Registry {
@@ -46,9 +48,9 @@ fn manifest(layers: &[(&str, &[u8])]) -> Vec<u8> {
             "size": bytes.len(),
         })
     };
-    let kind = "application/vnd.oci.image.manifest.v1+json";
     let layers: Vec<_> = layers.iter().map(layer).collect();
-    json!({ "schemaVersion": 2, "mediaType": kind, "layers": layers }).to_string().into_bytes()
+    let manifest = json!({ "schemaVersion": 2, "mediaType": MANIFEST, "layers": layers });
+    manifest.to_string().into_bytes()
 }
 
 fn answer(
@@ -86,7 +88,9 @@ fn answer(
     let moved = |to: String| response("307 Temporary Redirect", &[("location", &to)], b"");
     match path.strip_prefix("/v2/owner/zoo/") {
         Some(path) if path == format!("manifests/sha256:{}", digests.0) => {
-            assert!(head.contains("accept: application/vnd.oci.image.manifest.v1+json"), "{head}");
+            for kind in [MANIFEST, INDEX] {
+                assert!(head.contains(kind), "{head}");
+            }
             match conduct {
                 Conduct::OtherManifest => response("200 OK", &[], &[manifest, b"\n"].concat()),
                 _ => response("200 OK", &[], manifest),
@@ -170,10 +174,10 @@ async fn a_registry_that_does_not_hold_what_is_asked_for_is_refused_with_a_reaso
         (Conduct::Unwilling, "the registry does not give it to anonymous clients"),
         (Conduct::Password, "the registry demands something else than a token"),
         (Conduct::PlainRealm, "for a token: that is not https"),
-        (Conduct::NearRealm, "which is private"),
+        (Conduct::NearRealm, "which is private; a download goes"),
         (Conduct::OtherManifest, "the registry responded with a manifest of the digest"),
         (Conduct::OtherBlob, "the registry responded with a component of the sha256"),
-        (Conduct::MovedAway, "which is private"),
+        (Conduct::MovedAway, "which is private; a download goes"),
     ] {
         let site = Site::new();
         let registry = Registry::start(&site, conduct).await;
@@ -192,10 +196,18 @@ async fn a_manifest_names_exactly_one_component_of_a_bearable_size() {
     let huge = String::from_utf8(manifest(&[(wasm, &one)])).unwrap();
     let size = format!("\"size\":{}", one.len());
     let huge = huge.replace(&size, "\"size\":99999999999");
+    let digest = format!("sha256:{}", "1".repeat(64));
+    let named = json!({ "mediaType": MANIFEST, "digest": &digest, "size": 1 });
+    let index = json!({ "schemaVersion": 2, "mediaType": INDEX, "manifests": [named] });
+    let of_index = format!(
+        "the digest is that of an index ({INDEX}), and that of a manifest ({MANIFEST}) is \
+         expected: name the one manifest in it, @{digest}"
+    );
+    let of_text = format!("it is a manifest ({MANIFEST}) with text/plain; name that of");
     for (manifest, expected) in [
-        (manifest(&[("text/plain", &one)]), "none of its layers is of the type application/wasm"),
+        (manifest(&[("text/plain", &one)]), of_text.as_str()),
         (manifest(&[(wasm, &one), (wasm, &other)]), "2 of its layers are components"),
-        (b"{\"schemaVersion\": 2, \"manifests\": []}".to_vec(), "the digest is that of an index"),
+        (index.to_string().into_bytes(), of_index.as_str()),
         (huge.into_bytes(), "99999999999 bytes, at most"),
     ] {
         let site = Site::new();

@@ -47,6 +47,9 @@ fn who_speaks_no_tls_1_3_is_refused_and_gets_no_further() {
         assert_eq!(answer[5..], PROTOCOL_REFUSED, "{version:x}: {answer:?}");
     }
     assert_eq!(run(&site, &daemon, &certificates.client(None), &READ).code, Some(0));
+    // Nor do they fill the log.
+    let log = daemon.log();
+    assert_eq!(log.matches("a TLS handshake failed").count(), 1, "{log}");
     daemon.stop();
 }
 

@@ -21,7 +21,7 @@ use tokio::task::AbortHandle;
 use super::calling::{Denial, FailedCall};
 use super::fault::{of_cli, of_denial, of_failure};
 use super::workspace::WorkspaceHints;
-use super::{calling, native};
+use super::{calling, native, secrets};
 use crate::client::{Client, Entrance, NamedDaemon, NeededTools, RequestFailure, SocketIdentity};
 use crate::error::CliError;
 use crate::views::content;
@@ -286,6 +286,11 @@ impl DaemonTools {
         }
     }
 
+    async fn unreadable(&self, paths: Vec<String>) -> Result<Vec<String>, CallFault> {
+        let client = self.client().await.map_err(|error| of_cli(&error))?;
+        Ok(secrets::refused(&client, paths).await)
+    }
+
     /// The notes on those of the tools that have these names.
     async fn behaviour(&self, names: &[String]) -> Result<String, CallFault> {
         let client = self.client().await.map_err(|error| of_cli(&error))?;
@@ -349,6 +354,10 @@ impl ToolBackend for DaemonTools {
 
     fn artifacts(&self) -> BoxFuture<'_, Result<Vec<CommandArtifact>, CallFault>> {
         Box::pin(self.written())
+    }
+
+    fn refused(&self, paths: Vec<String>) -> BoxFuture<'_, Result<Vec<String>, CallFault>> {
+        Box::pin(self.unreadable(paths))
     }
 
     fn notes(&self, tools: Vec<String>) -> BoxFuture<'_, Result<String, CallFault>> {

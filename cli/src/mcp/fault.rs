@@ -10,7 +10,8 @@ use crate::next_step::next_step_of_model;
 
 /// What a model does about a question where no other process could show it.
 const SERVE_TO_ASK: &str = "ask the person to approve it in moss, which takes `moss serve` in the \
-                            project; then send the same call again";
+                            project (one on a socket of its own is found by --server ADDRESS of `moss \
+                            mcp`, or MOSS_SERVER); then send the same call again";
 
 /// Makes a fault of a request that failed. `is_alone` means that nobody else reaches the daemon.
 pub(super) fn of_failure(failure: RequestFailure, is_alone: bool) -> CallFault {
@@ -61,7 +62,7 @@ mod tests {
         let asked = |is_alone| {
             of_failure(RequestFailure::new(Reason::ConfirmationRequired, ""), is_alone).hint
         };
-        assert!(asked(true).contains("`moss serve`"));
+        assert!(asked(true).contains("`moss serve`") && asked(true).contains("MOSS_SERVER"));
         assert_eq!(asked(false), Reason::ConfirmationRequired.for_model());
     }
 

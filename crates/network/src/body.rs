@@ -8,7 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use moss_plugin_host::services::{HttpBody, HttpError, Wait};
-use tokio::time::Sleep;
+use tokio::time::{Instant, Sleep, sleep};
 
 /// A body that is sent.
 pub(super) struct Upload {
@@ -22,8 +22,10 @@ pub(super) struct Received {
     body: reqwest::Body,
     count: BytesLeft,
     read_timeout: Duration,
-    /// Runs while somebody waits for the next part.
-    waiting: Option<Pin<Box<Sleep>>>,
+    /// Since when somebody waits for the next part.
+    waits_since: Option<Instant>,
+    /// Ends when that may be for too long. It outlives parts: bodies come in as small ones as a server likes.
+    timer: Option<Pin<Box<Sleep>>>,
     has_failed: bool,
 }
 
@@ -84,21 +86,34 @@ impl Received {
             return Err(exceeded);
         }
         let count = BytesLeft { left: bytes_max, exceeded };
-        Ok(Self { body, count, read_timeout, waiting: None, has_failed: false })
+        Ok(Self { body, count, read_timeout, waits_since: None, timer: None, has_failed: false })
     }
 
     fn poll_part(&mut self, cx: &mut Context<'_>) -> Poll<BodyFrame> {
         match Pin::new(&mut self.body).poll_frame(cx) {
             Poll::Ready(part) => {
-                self.waiting = None;
+                self.waits_since = None;
                 let part = part.map(|part| part.map_err(|error| super::explain(&error)));
                 Poll::Ready(part.map(|part| part.and_then(|frame| self.count.take(frame))))
             }
             Poll::Pending => {
-                let begin = || Box::pin(tokio::time::sleep(self.read_timeout));
-                ready!(self.waiting.get_or_insert_with(begin).as_mut().poll(cx));
+                ready!(self.poll_timeout(cx));
                 Poll::Ready(Some(Err(HttpError::Timeout(Wait::Body))))
             }
+        }
+    }
+
+    fn poll_timeout(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        let since = *self.waits_since.get_or_insert_with(Instant::now);
+        let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(self.read_timeout)));
+        loop {
+            ready!(timer.as_mut().poll(cx));
+            let left = self.read_timeout.saturating_sub(since.elapsed());
+            if left.is_zero() {
+                return Poll::Ready(());
+            }
+            // It began before an earlier part.
+            *timer = Box::pin(sleep(left));
         }
     }
 }
@@ -122,5 +137,52 @@ impl Body for Received {
 
     fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use http_body_util::BodyExt as _;
+
+    use super::*;
+
+    /// So many parts, each a while after the one before it, and no end.
+    struct Dripping {
+        left: u32,
+        next: Pin<Box<Sleep>>,
+    }
+
+    const WHILE: Duration = Duration::from_secs(2);
+
+    impl Body for Dripping {
+        type Data = Bytes;
+        type Error = Infallible;
+
+        fn poll_frame(
+            mut self: Pin<&mut Self>,
+            cx: &mut Context<'_>,
+        ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+            if self.left == 0 {
+                return Poll::Pending;
+            }
+            ready!(self.next.as_mut().poll(cx));
+            self.left -= 1;
+            self.next = Box::pin(sleep(WHILE));
+            Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(b"x")))))
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_is_waited_for_from_part_to_part() {
+        let dripping = Dripping { left: 10, next: Box::pin(sleep(WHILE)) };
+        let body = reqwest::Body::wrap(dripping);
+        let mut received = Received::new(body, 100, WHILE + WHILE / 2).unwrap();
+        for _ in 0..10 {
+            assert!(received.frame().await.unwrap().is_ok());
+        }
+        let stopped = received.frame().await.unwrap();
+        assert_eq!(stopped.unwrap_err(), HttpError::Timeout(Wait::Body));
     }
 }

@@ -9,8 +9,9 @@ use http_body::Body as _;
 use http_body_util::{BodyExt as _, Empty};
 use moss_plugin_host::services::{HttpBody, HttpError};
 use reqwest::Url;
+use tokio::sync::mpsc;
 
-use super::{Network, RequestBounds};
+use super::{Network, PrivateHost, RequestBounds};
 
 /// Most redirects in a row.
 const REDIRECTS_MAX: usize = 5;
@@ -18,6 +19,8 @@ const REDIRECTS_MAX: usize = 5;
 const URL_BYTES_MAX: usize = 8 << 10;
 /// Longest time of a download, its redirects included.
 const TIMEOUT: Duration = Duration::from_secs(600);
+/// Bytes that are passed on together, however small the parts are in which they come.
+const BLOCK_BYTES: usize = 64 << 10;
 
 /// A file to fetch, and what it may be.
 #[derive(Debug, Clone, Copy)]
@@ -44,7 +47,7 @@ pub enum DownloadResult {
     Challenge(Vec<String>),
 }
 
-/// Hears how many bytes there are, of how many where that is known.
+/// Hears how many bytes there are, of how many where that is known: once for each 64 KiB, and at the end.
 pub type OnBytes<'a> = &'a (dyn Fn(u64, Option<u64>) + Sync);
 
 /// Reads the URL of a download. A person decides by its host, so that one which stands for another,
@@ -118,10 +121,13 @@ impl Network {
                 return Err(refused(what, &format!("it is longer than {URL_BYTES_MAX} bytes")));
             }
             url.set_fragment(None);
-            let may_be_private = download.may_be_private && is_same_host(&first, &url);
+            let private = match download.may_be_private && is_same_host(&first, &url) {
+                true => PrivateHost::Allowed,
+                false => PrivateHost::NotNamed,
+            };
             let request = request(&download, &first, &url);
             let request = request.map_err(|error| refused(what, &error.to_string()))?;
-            let response = self.send(request, may_be_private, download.bounds).await?;
+            let response = self.send_to(private, request, download.bounds).await?;
             let status = response.status();
             let location = response.headers().get(LOCATION).filter(|_| status.is_redirection());
             if let Some(location) = location {
@@ -135,9 +141,25 @@ impl Network {
             if status != StatusCode::OK {
                 return Err(status_error(status));
             }
-            return collect(response.into_body(), on_bytes).await.map(DownloadResult::File);
+            let file = self.collect(response.into_body(), on_bytes).await;
+            return file.map(DownloadResult::File);
         }
         Err(HttpError::Failed(format!("more than {REDIRECTS_MAX} redirects in a row")))
+    }
+
+    /// Reads a file to its end. The thread of the network makes blocks of what comes: a server that sends
+    /// each byte by itself keeps nobody else busy.
+    async fn collect(&self, body: HttpBody, on_bytes: OnBytes<'_>) -> Result<Vec<u8>, HttpError> {
+        let in_all = body.size_hint().exact();
+        let (sender, mut blocks) = mpsc::channel(1);
+        let passed_on = self.traffic.run(pass_on(body, sender))?;
+        let mut bytes = Vec::new();
+        while let Some(block) = blocks.recv().await {
+            bytes.extend_from_slice(&block);
+            on_bytes(bytes.len() as u64, in_all);
+        }
+        passed_on.await.map_err(|error| HttpError::Failed(error.to_string()))??;
+        Ok(bytes)
     }
 }
 
@@ -178,16 +200,21 @@ fn is_same_host(one: &Url, other: &Url) -> bool {
         && one.port_or_known_default() == other.port_or_known_default()
 }
 
-async fn collect(mut body: HttpBody, on_bytes: OnBytes<'_>) -> Result<Vec<u8>, HttpError> {
-    let in_all = body.size_hint().exact();
-    let mut bytes = Vec::new();
+/// Passes a body on in blocks, as long as somebody waits for them.
+async fn pass_on(mut body: HttpBody, blocks: mpsc::Sender<Vec<u8>>) -> Result<(), HttpError> {
+    let mut block = Vec::new();
     while let Some(part) = body.frame().await {
-        if let Ok(data) = part?.into_data() {
-            bytes.extend_from_slice(&data);
-            on_bytes(bytes.len() as u64, in_all);
+        let Ok(data) = part?.into_data() else { continue };
+        block.extend_from_slice(&data);
+        if block.len() >= BLOCK_BYTES && blocks.send(std::mem::take(&mut block)).await.is_err() {
+            return Ok(());
         }
     }
-    Ok(bytes)
+    if !block.is_empty() {
+        // Who does not wait any more misses it.
+        let _ = blocks.send(block).await;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

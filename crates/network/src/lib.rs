@@ -34,6 +34,10 @@ use self::traffic::Traffic;
 /// How moss calls itself where who asks gives no name.
 const USER_AGENT: &str = concat!("moss/", env!("CARGO_PKG_VERSION"));
 
+/// Why a download does not reach a private host.
+const LED_THERE: &str = "private; a download goes to such a host only where a person named it, and not where another \
+                         host leads there";
+
 /// The way out. Learns which authorities the system trusts when that is needed first.
 #[derive(Debug, Default)]
 pub struct Network {
@@ -55,6 +59,16 @@ pub struct RequestBounds {
     pub request_bytes_max: u64,
     /// Largest body of the response.
     pub response_bytes_max: u64,
+}
+
+/// Whether a host may have a private address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum PrivateHost {
+    Allowed,
+    /// The grant of a plugin does not allow it.
+    NotGranted,
+    /// No person named it: a download was led there.
+    NotNamed,
 }
 
 /// Names that were resolved already: the addresses that were looked at, and no others.
@@ -102,6 +116,16 @@ impl Network {
         may_be_private: bool,
         bounds: RequestBounds,
     ) -> Result<http::Response<HttpBody>, HttpError> {
+        let private = if may_be_private { PrivateHost::Allowed } else { PrivateHost::NotGranted };
+        self.send_to(private, request, bounds).await
+    }
+
+    async fn send_to(
+        &self,
+        private: PrivateHost,
+        request: http::Request<HttpBody>,
+        bounds: RequestBounds,
+    ) -> Result<http::Response<HttpBody>, HttpError> {
         let (head, body) = request.into_parts();
         let url = url(&head.uri)?;
         let mut request = reqwest::Request::new(head.method, url);
@@ -112,7 +136,7 @@ impl Network {
             let upload = Upload::new(body, bounds.request_bytes_max);
             *request.body_mut() = Some(reqwest::Body::wrap(upload));
         }
-        let client = self.client_for(request.url(), may_be_private, bounds).await?;
+        let client = self.client_for(request.url(), private, bounds).await?;
         let answered = self.traffic.run(async move { client.execute(request).await })?;
         let response = tokio::time::timeout(bounds.connect + bounds.head, answered)
             .await
@@ -128,12 +152,12 @@ impl Network {
     async fn client_for(
         &self,
         url: &Url,
-        may_be_private: bool,
+        private: PrivateHost,
         bounds: RequestBounds,
     ) -> Result<Client, HttpError> {
         let resolved = tokio::time::timeout(bounds.connect, resolve(&self.lookups, url)).await;
         let addresses = resolved.map_err(|_| HttpError::Timeout(Wait::Name))??;
-        check(url, &addresses, may_be_private)?;
+        check(url, &addresses, private)?;
         let tls = match url.scheme() {
             "https" => self.tls.get_or_init(trusting_the_system).clone().map_err(HttpError::Tls)?,
             // Never used.
@@ -208,19 +232,22 @@ async fn resolve(lookups: &Lookups, url: &Url) -> Result<Vec<SocketAddr>, HttpEr
 }
 
 /// Refuses a host if any of its addresses is not to be asked.
-fn check(url: &Url, addresses: &[SocketAddr], may_be_private: bool) -> Result<(), HttpError> {
-    let least = if may_be_private { AddressReach::Near } else { AddressReach::Public };
+fn check(url: &Url, addresses: &[SocketAddr], private: PrivateHost) -> Result<(), HttpError> {
+    let least = match private {
+        PrivateHost::Allowed => AddressReach::Near,
+        PrivateHost::NotGranted | PrivateHost::NotNamed => AddressReach::Public,
+    };
     let host = url.host_str().unwrap_or_default();
-    match addresses.iter().map(|address| address.ip()).find(|address| reach(*address) < least) {
-        None => Ok(()),
-        Some(address) if reach(address) == AddressReach::Near => Err(HttpError::Denied(format!(
-            "{host} has the address {address}, which is private; a plugin reaches it where \
-             its grant says `private:{host}`"
-        ))),
-        Some(address) => Err(HttpError::Denied(format!(
-            "{host} has the address {address}, which is never asked"
-        ))),
-    }
+    let mut all = addresses.iter().map(|address| address.ip());
+    let Some(address) = all.find(|address| reach(*address) < least) else { return Ok(()) };
+    let why = match private {
+        _ if reach(address) != AddressReach::Near => "never asked".to_owned(),
+        PrivateHost::NotNamed => LED_THERE.to_owned(),
+        PrivateHost::Allowed | PrivateHost::NotGranted => {
+            format!("private; a plugin reaches it where its grant says `private:{host}`")
+        }
+    };
+    Err(HttpError::Denied(format!("{host} has the address {address}, which is {why}")))
 }
 
 /// Finds in an error of the client what went wrong. The URL, which may hold secrets, is left out.

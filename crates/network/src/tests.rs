@@ -19,6 +19,9 @@ const BOUNDS: RequestBounds = RequestBounds {
     response_bytes_max: 1000,
 };
 
+/// Parts of one byte in a response: two blocks and a little.
+const CRUMBS: usize = (128 << 10) + 1;
+
 /// What a server responds on a path: everything, its head included. It then waits for the client to
 /// go.
 type Answers = fn(&str, u16) -> String;
@@ -32,6 +35,7 @@ fn answers(path: &str, port: u16) -> String {
     match path {
         "/large" => found(&"x".repeat(2000)),
         "/endless" => format!("{chunked}{}", format!("100\r\n{}\r\n", "x".repeat(256)).repeat(8)),
+        "/crumbs" => format!("{chunked}{}0\r\n\r\n", "1\r\nx\r\n".repeat(CRUMBS)),
         "/silent" => String::new(),
         "/stuck" => format!("{chunked}1\r\nx\r\n"),
         "/moved" => moved("found"),
@@ -109,6 +113,7 @@ async fn a_near_host_is_reached_only_by_who_names_it() {
         let error = get(&network, &uri, false, BOUNDS).await.unwrap_err();
         let HttpError::Denied(message) = error else { panic!("{error}") };
         assert!(message.starts_with(&format!("{host} has the address ")), "{message}");
+        assert!(message.ends_with(&format!("its grant says `private:{host}`")), "{message}");
     }
 }
 
@@ -237,8 +242,8 @@ async fn a_download_follows_redirects_as_far_as_it_may() {
     assert_eq!(fetch(at("here"), true).await, Ok("/here".to_owned()));
     assert_eq!(fetch(at("moved"), true).await, Ok("/found".to_owned()));
     for (url, may_be_private, expected) in [
-        (at("here"), false, "which is private"),
-        (at("away"), true, "localhost has the address"),
+        (at("here"), false, "which is private; a download goes to such a host only where a person"),
+        (at("away"), true, "which is private; a download goes to such a host only where a person"),
         (at("plain"), true, "a redirect is refused: it does not lead to https"),
         (at("nowhere"), true, "a redirect is refused: it has no valid target"),
         (at("far"), true, "a redirect is refused: it is longer than 8192 bytes"),
@@ -259,6 +264,20 @@ async fn a_download_follows_redirects_as_far_as_it_may() {
         let error = fetch(url, may_be_private).await.unwrap_err().to_string();
         assert!(error.contains(expected), "{error}");
     }
+}
+
+#[tokio::test]
+async fn a_download_in_single_bytes_is_reported_in_blocks() {
+    let (network, port) = trusted().await;
+    let heard = std::sync::Mutex::new(Vec::new());
+    let on_bytes = |bytes, of| heard.lock().unwrap().push((bytes, of));
+    let url = format!("https://127.0.0.1:{port}/crumbs");
+    let bounds = RequestBounds { response_bytes_max: 1 << 20, ..BOUNDS };
+    let download = Download { url: &url, may_be_private: true, bounds, accept: None, token: None };
+    let bytes = network.download(download, &on_bytes).await.unwrap();
+    assert!(bytes.len() == CRUMBS && bytes.iter().all(|byte| *byte == b'x'), "{}", bytes.len());
+    let heard = heard.into_inner().unwrap();
+    assert_eq!(heard, [(65_536, None), (131_072, None), (131_073, None)]);
 }
 
 #[tokio::test]

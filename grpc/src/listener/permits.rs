@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::line_pace::LinePace;
 use super::peer::{Peer, Peers};
 
 /// Slots of each socket beyond `grpc.connections_max`, for approvers.
@@ -22,6 +23,15 @@ pub(super) struct ConnectionPermits {
     open: Arc<Semaphore>,
     reserve: Arc<Semaphore>,
     peers: Arc<Peers>,
+    lines: SlotLines,
+}
+
+/// What is logged where slots are missing.
+#[derive(Debug, Default)]
+struct SlotLines {
+    closed: LinePace,
+    reserved: LinePace,
+    refused: LinePace,
 }
 
 // === impl ConnectionPermits ===
@@ -33,6 +43,7 @@ impl ConnectionPermits {
             open: Arc::new(Semaphore::new(connections_max)),
             reserve: Arc::new(Semaphore::new(RESERVE)),
             peers: Arc::new(Peers::new(share)),
+            lines: SlotLines::default(),
         }
     }
 
@@ -48,15 +59,9 @@ impl ConnectionPermits {
                 continue;
             }
             if place.is_none() {
-                tracing::warn!(
-                    "closed a connection without a credential: another connection needs its slot \
-                     (grpc.connections_max)"
-                );
+                self.lines.note_closed();
             } else if is_reserved {
-                tracing::warn!(
-                    "all connections are in use: the next one is for an approver \
-                     (grpc.connections_max)"
-                );
+                self.lines.note_reserved();
             }
             let peer = self.peers.came(is_remote, is_reserved);
             let (places, leaves) = (Arc::clone(places), peer.leaves());
@@ -74,7 +79,37 @@ impl ConnectionPermits {
                 }
             }));
         }
-        tracing::warn!("refused a connection: too many (grpc.connections_max)");
+        self.lines.note_refused();
         None
+    }
+}
+
+// === impl SlotLines ===
+
+impl SlotLines {
+    fn note_closed(&self) {
+        if let Some(left_out) = self.closed.due() {
+            tracing::warn!(
+                left_out,
+                "closed a connection without a credential: another connection needs its slot \
+                 (grpc.connections_max)"
+            );
+        }
+    }
+
+    fn note_reserved(&self) {
+        if let Some(left_out) = self.reserved.due() {
+            tracing::warn!(
+                left_out,
+                "all connections are in use: the next one is for an approver \
+                 (grpc.connections_max)"
+            );
+        }
+    }
+
+    fn note_refused(&self) {
+        if let Some(left_out) = self.refused.due() {
+            tracing::warn!(left_out, "refused a connection: too many (grpc.connections_max)");
+        }
     }
 }

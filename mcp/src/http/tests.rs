@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use http_body_util::BodyExt as _;
 use hyper::client::conn::http1::{SendRequest, handshake};
 use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
@@ -393,6 +394,26 @@ async fn what_is_no_message_is_refused_and_says_why() {
     assert_eq!(client.ask("ping", json!({})).await.status, 200);
     client.session = None;
     assert_eq!(client.ask("tools/list", json!({})).await.status, 400);
+}
+
+#[tokio::test]
+async fn a_body_that_says_it_is_too_long_is_refused_before_any_of_it_comes() {
+    let server = Server::new();
+    let (mut near, far) = tokio::io::duplex(1 << 16);
+    let (front, door) = (server.front.clone(), Arc::new(Door(Arc::clone(&server.backend))));
+    let served = tokio::spawn(async move { front.serve(far, door).await });
+    let head = format!(
+        "POST {PATH} HTTP/1.1\r\nHost: localhost:4000\r\nAuthorization: Bearer alice\r\n\
+         Content-Type: application/json\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        LINE_BYTES_MAX + 1
+    );
+    near.write_all(head.as_bytes()).await.unwrap();
+    let mut response = String::new();
+    let read = near.read_to_string(&mut response);
+    tokio::time::timeout(WAIT_MAX, read).await.expect("a response in time").unwrap();
+    assert!(response.starts_with("HTTP/1.1 413 "), "{response}");
+    assert!(response.contains("is longer than 33554432 bytes and was dropped"), "{response}");
+    tokio::time::timeout(WAIT_MAX, served).await.expect("the connection ends").unwrap();
 }
 
 #[tokio::test]
