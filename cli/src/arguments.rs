@@ -19,6 +19,10 @@ use super::{Session, example};
 const STDIN_BYTES_MAX: u64 = 64 * 1024 * 1024;
 /// Parameters that hold a path.
 const PATHS: &[&str] = &["path", "filePath"];
+/// Other parameters that rules look at.
+const OF_RULES: &[&str] = &["action", "command", "cwd"];
+/// Longest value that a command repeats, in characters.
+const REPEATED_CHARS_MAX: usize = 120;
 /// The name of an undo for rules.
 const UNDO: &str = "undo";
 
@@ -54,6 +58,21 @@ impl ToolArguments {
             let path = if path.is_empty() { "." } else { path };
             (path != value).then(|| example::typed(key, path))
         })
+    }
+
+    /// Writes a command about this very call as it is typed in a shell. Only what rules look at is repeated: any other
+    /// value may be long or a secret, and a hint ends in logs. A person fills that in.
+    pub(super) fn command(&self, command: &str, tool: &str) -> String {
+        let mut words = vec![command.to_owned(), example::quoted(tool)];
+        words.extend(self.pairs.iter().map(|pair| match split(pair) {
+            Some((key, value)) if is_repeated(key, value) => example::typed(key, value),
+            Some((key, _)) => format!("{}=…", example::quoted(key)),
+            None => example::quoted(pair),
+        }));
+        if self.args.is_some() {
+            words.push(format!("--args {}", if self.is_stdin() { "-" } else { "JSON" }));
+        }
+        words.join(" ")
     }
 
     /// Adds to an error of arguments that do not fit what may have been meant, and where the parameters
@@ -157,6 +176,13 @@ fn lead_to_root(arguments: &mut Map<String, Value>, root: &Path) {
             *path = from_root;
         }
     }
+}
+
+/// Whether a value stands in one line of a hint.
+fn is_repeated(key: &str, value: &str) -> bool {
+    let key = key.trim_end_matches(':');
+    let is_of_rules = PATHS.contains(&key) || OF_RULES.contains(&key);
+    is_of_rules && value.chars().count() <= REPEATED_CHARS_MAX && !value.contains(char::is_control)
 }
 
 /// Splits a pair at its first `=`; none where no key is before it.

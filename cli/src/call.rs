@@ -166,8 +166,20 @@ async fn attempt(args: &CallArgs, session: &Session, client: &Client) -> CallRep
         }
     })
     .await;
-    let result = result.map(|result| with_path_from_root(result, args, session));
+    let result = match result {
+        Ok(result) => Ok(with_path_from_root(result, args, session)),
+        Err(error) => Err(with_explanation(error, args, session)),
+    };
     following.report(args, result)
+}
+
+/// Adds to a denial by a rule the command that shows the rules about this very call.
+fn with_explanation(error: CliError, args: &CallArgs, session: &Session) -> CliError {
+    if error.error.code != Reason::DeniedByPolicy.code() {
+        return error;
+    }
+    let command = args.arguments.command("moss policy explain", &args.tool);
+    error.hint(format!("see the rules with `{}`", session.elsewhere(&command)))
 }
 
 /// Adds to the failure of a path that is right from the current directory the one from the root.

@@ -39,7 +39,7 @@ const OFFLINE: &[&str] = &[
     "bridge to-preferences",
 ];
 /// Commands that need no workspace.
-const ANYWHERE: &[&str] = &["certificate", "token", "completions", "man"];
+const ANYWHERE: &[&str] = &["certificate", "token", "stop", "completions", "man"];
 
 /// Returns the command with the global options of each subcommand.
 pub(super) fn command() -> Command {

@@ -1,6 +1,7 @@
 //! `moss doctor`: tries everything that moss stands on, and says what to do about it. Leaves nothing
 //! behind.
 
+mod daemon;
 mod file_system;
 mod language_servers;
 mod limits;
@@ -11,18 +12,16 @@ mod writing;
 
 use std::path::Path;
 
-use crate::client::Client;
 use moss_daemon::setup::{self, Setup};
 use moss_daemon::start::{self, StartError};
-use moss_workspace::{Resolver, Workspace, WorkspaceOptions, name_of_root};
+use moss_workspace::{Resolver, Workspace, WorkspaceOptions};
 use rustix::fs::Access;
 use serde::Serialize;
 use serde_json::json;
 
 use super::error::CliError;
-use super::next_step::next_step;
 use super::ui::{bold, green, red, yellow};
-use super::{Session, remote, text};
+use super::{Session, text};
 use moss_dispatch::Outcome;
 
 /// Check the installation and print what to fix
@@ -53,10 +52,7 @@ enum CheckStatus {
 pub(super) async fn run(session: &Session) -> Result<Outcome, CliError> {
     let setup = session.setup()?;
     let mut checks = own_files::check(&setup.dirs, &setup.workspaces[0]);
-    checks.push(match session.global.remote.server {
-        Some(_) => server(session).await,
-        None => daemon(&setup).await,
-    });
+    checks.extend(daemon::check(session, &setup).await);
     checks.extend(workspace(&setup));
     checks.push(configuration(&setup));
     checks.push(sandbox::check().await);
@@ -69,58 +65,6 @@ pub(super) async fn run(session: &Session) -> Result<Outcome, CliError> {
     )?;
     let failed = checks.iter().any(|check| check.state == CheckStatus::Fail);
     Ok(if failed { Outcome::Failed } else { Outcome::Ok })
-}
-
-/// Whether commands get at a daemon.
-async fn daemon(setup: &Setup) -> Check {
-    let socket = setup.dirs.socket().display().to_string();
-    let status = match Client::connect(&setup.dirs).await {
-        Ok(None) => {
-            if let Some(why) = remote::hindrance(&setup.dirs) {
-                return Check::warn("daemon", why, "shorten the path of the socket");
-            }
-            let detail = format!("none listens on {socket}; commands run in their own process");
-            return Check::ok("daemon", detail);
-        }
-        Ok(Some(client)) => client.status().await,
-        Err(failure) => Err(failure),
-    };
-    let status = match status {
-        Ok(status) => status,
-        Err(failure) => {
-            return Check::fail(
-                "daemon",
-                failure.message,
-                "stop what listens there, then `moss serve`",
-            );
-        }
-    };
-    let root = name_of_root(&setup.workspaces[0]);
-    if status.version != env!("CARGO_PKG_VERSION") {
-        let detail = format!("version {} listens on {socket}", status.version);
-        return Check::warn("daemon", detail, "restart it with this version");
-    }
-    if status.workspaces.iter().any(|workspace| workspace.root == root) {
-        return Check::ok("daemon", format!("pid {} serves {root} on {socket}", status.pid));
-    }
-    let detail = format!("pid {} serves other workspaces on {socket}", status.pid);
-    Check::warn("daemon", detail, format!("for this one: `moss serve --workspace {root}`"))
-}
-
-/// Whether commands get at the daemon that was named.
-async fn server(session: &Session) -> Check {
-    let status = session.with_daemon(async |client| Ok(client.status().await?)).await;
-    match status {
-        Ok(status) if status.version != env!("CARGO_PKG_VERSION") => {
-            let detail = format!("version {} responds", status.version);
-            Check::warn("daemon", detail, "use the same version on both sides")
-        }
-        Ok(status) => Check::ok("daemon", format!("pid {} responds", status.pid)),
-        Err(error) => {
-            let hint = next_step(&error.error.code).unwrap_or("fix it and try again");
-            Check::fail("daemon", error.error.message, hint)
-        }
-    }
 }
 
 /// The workspace, what its file system can do, and the policy in effect there.

@@ -47,6 +47,7 @@ mod runtime;
 mod serve;
 mod setup;
 mod status;
+mod stop;
 mod table;
 mod text;
 mod token;
@@ -154,6 +155,7 @@ enum Command {
     #[command(subcommand)]
     Index(index::IndexCommand),
     Status(status::StatusArgs),
+    Stop(stop::StopArgs),
     Doctor(doctor::DoctorArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),
@@ -279,6 +281,7 @@ impl Command {
             Self::Mcp(args) => mcp::run(args, session).await,
             Self::Index(command) => index::run(command, session).await,
             Self::Status(_) => status::run(session).await,
+            Self::Stop(args) => stop::run(args, session).await,
             Self::Doctor(_) => doctor::run(session).await,
             Self::Completions(args) => completions::run(&args),
             Self::Man(args) => man::run(&args),

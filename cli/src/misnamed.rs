@@ -16,12 +16,8 @@ const COMMANDS: &[Misnomer] = &[
     ),
     (&["log", "changes"], "`moss history list`"),
     (&["diff"], "`moss history show N`"),
-    (
-        &["stop", "kill", "quit", "shutdown"],
-        "Ctrl-C where `moss serve` runs, or `kill PID` with the pid that `moss status` shows; \
-         `systemctl --user stop moss` where it is a unit",
-    ),
-    (&["restart"], "stop the daemon, then `moss serve`"),
+    (&["kill", "quit", "shutdown"], "`moss stop`"),
+    (&["restart"], "`moss stop`, then `moss serve`"),
     (
         &["start", "run", "daemon", "server", "up"],
         "`moss serve` starts the daemon; `moss call TOOL` runs a tool",
@@ -108,7 +104,7 @@ mod tests {
     #[test]
     fn words_of_other_programs_lead_to_commands_of_moss() {
         assert!(tip(&["undo"]).unwrap().contains("moss history undo"));
-        assert!(tip(&["stop"]).unwrap().contains("moss status"));
+        assert!(tip(&["shutdown"]).unwrap().contains("moss stop"));
         assert!(tip(&["call", "read_file", "--yes"]).unwrap().contains("--confirm allow"));
         assert!(tip(&["call", "read_file", "-y"]).unwrap().contains("--confirm allow"));
         for words in [&["show"][..], &["show", "abc"], &["undo"], &["undo", "--since"]] {

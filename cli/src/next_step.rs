@@ -22,7 +22,8 @@ const OF_COMMANDS: &[CommandCode] = &[
     CommandCode { code: "config_invalid", person: "", model: TO_BE_FIXED },
     CommandCode {
         code: "admin_policy_invalid",
-        person: "fix the file, then check it with `moss policy check`",
+        person: "fix the file, then check it with `moss policy check`, and with `--admin-policy FILE` where it was \
+                 named so",
         model: TO_BE_FIXED,
     },
     CommandCode {

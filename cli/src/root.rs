@@ -7,6 +7,7 @@ use moss_grpc::address::Address;
 
 use super::Session;
 use super::error::CliError;
+use super::example::quoted;
 
 /// What marks the root of a workspace.
 const ROOT_MARKS: &[&str] = &[".git", ".moss"];
@@ -74,6 +75,18 @@ impl Session {
         #[expect(clippy::disallowed_methods, reason = "where the person at the terminal is")]
         let directory = std::env::current_dir().ok()?.canonicalize().ok()?;
         (directory != root && directory.starts_with(&root)).then_some((directory, root))
+    }
+
+    /// A command that works on the same workspace of the same daemon: typed in the same directory where none is named.
+    pub(super) fn elsewhere(&self, command: &str) -> String {
+        let options = self.global.remote.of_a_caller().unwrap_or_default().into_iter();
+        let named = self.global.workspace.as_deref().map(|named| {
+            let absolute = std::path::absolute(named).unwrap_or_else(|_| named.to_owned());
+            ("--workspace", absolute.into_os_string())
+        });
+        options.chain(named).fold(command.to_owned(), |command, (option, value)| {
+            format!("{command} {option} {}", quoted(&value.to_string_lossy()))
+        })
     }
 
     /// The root directory, where it is one of this machine.

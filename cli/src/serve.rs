@@ -29,7 +29,7 @@ struct OpenedPorts {
 
 /// Serve the workspace to editors, models and other commands
 ///
-/// Stops on SIGTERM or Ctrl-C: running calls get time to finish, pending questions are withdrawn.
+/// Stops on `moss stop`, SIGTERM or Ctrl-C: running calls get time to finish, pending questions are withdrawn.
 #[derive(Debug, clap::Args)]
 pub(super) struct ServeArgs {
     /// Listen on unix:PATH or tcp:HOST:PORT; repeatable

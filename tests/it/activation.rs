@@ -54,6 +54,11 @@ async fn a_unix_socket_that_was_passed_is_served_and_stays() {
     assert!(daemon.log().contains(&format!("unix:{}", socket.display())), "{}", daemon.log());
     assert!(!site.socket().exists(), "the default socket is not needed");
     drop(early);
+    // It would be started again, so its supervisor is to stop it.
+    let stopped = site.run(&["stop", "--server", &format!("unix:{}", socket.display())]);
+    assert_eq!(stopped.code, Some(1), "{stopped:?}");
+    assert!(stopped.stderr.contains("systemctl --user stop"), "{stopped:?}");
+    reads(daemon.caller().await).await;
     daemon.terminate();
     assert!(daemon.wait().success());
     assert!(socket.exists(), "it belongs to the supervisor");

@@ -150,6 +150,20 @@ fn wait_for_plugin(site: &Site) {
 }
 
 #[test]
+fn hint_of_a_denial_is_the_command_that_explains_this_call() {
+    let site = site();
+    let directory = site.workspace().display().to_string();
+    let call = ["create_file", "path=denied/a b", "content=x", "--workspace", &directory];
+    let denied = site.run(&[["call"].as_slice(), &call].concat());
+    assert_eq!(denied.code, Some(3), "{denied:?}");
+    let command = "moss policy explain create_file path='denied/a b' content=…";
+    let hint = format!("hint: see the rules with `{command} --workspace {directory}`\n");
+    assert!(denied.stderr.ends_with(&hint), "{denied:?}");
+    let explained = site.run(&[["policy", "explain"].as_slice(), &call].concat());
+    assert!(explained.stdout.contains("together: deny"), "{explained:?}");
+}
+
+#[test]
 fn usage_is_an_error_of_its_own() {
     let site = Site::new();
     for arguments in [

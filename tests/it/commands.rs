@@ -284,6 +284,34 @@ fn status_and_doctor_report_what_is() {
     assert!(sick.stdout.contains("policy.toml:2") && sick.stdout.contains("hint:"), "{sick:?}");
 }
 
+#[tokio::test]
+async fn doctor_shows_what_a_daemon_makes_of_the_files_that_it_was_started_with() {
+    let mut site = Site::new();
+    let admin = site.admin_policy("version = 1\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let check = |name: &str| {
+        let doctor = site.run(&["doctor", "--json"]);
+        let doctor: Value = serde_json::from_str(&doctor.stdout).unwrap();
+        let mut checks = doctor["checks"].as_array().unwrap().iter();
+        checks.find(|check| check["name"] == name).unwrap().clone()
+    };
+    for name in ["policy of the daemon", "configuration of the daemon"] {
+        assert_eq!(check(name)["state"], "ok", "{name}");
+    }
+    std::fs::write(&admin, "version = 1\n[[rule]]\n").unwrap();
+    until("the file was read", async || {
+        !client.load().await.workspaces[0].policy_problem.is_empty()
+    })
+    .await;
+    let policy = check("policy of the daemon");
+    assert_eq!(policy["state"], "fail", "{policy}");
+    assert!(policy["detail"].as_str().unwrap().contains("admin.toml:2"), "{policy}");
+    // Commands without a daemon know of no such file.
+    assert_eq!(check("policy")["state"], "ok");
+    daemon.stop();
+}
+
 #[test]
 fn policies_are_checked_before_they_are_in_effect() {
     let site = Site::new();
@@ -299,6 +327,36 @@ fn policies_are_checked_before_they_are_in_effect() {
     let ended = site.run(&["policy", "check"]);
     assert_eq!(ended.code, Some(2), "{ended:?}");
     assert!(ended.stderr.contains("alow") && ended.stderr.contains("policy.toml"), "{ended:?}");
+}
+
+#[test]
+fn admin_policies_beside_the_usual_one_are_checked_with_the_option_of_serve() {
+    let site = Site::new();
+    let sound = site.outside("sound.toml").display().to_string();
+    let broken = site.outside("broken.toml").display().to_string();
+    let missing = site.outside("missing.toml").display().to_string();
+    std::fs::write(&sound, "version = 1\n[[rule]]\ndecision = \"deny\"\n").unwrap();
+    std::fs::write(&broken, "version = 1\n[[rule]]\n\ndecision = \"denied\"\n").unwrap();
+    let checked = site.run(&["policy", "check", "--admin-policy", &sound]);
+    assert_eq!((checked.code, checked.stdout.as_str()), (Some(0), "in order, rules: 1\n"));
+    for (file, line) in [(&broken, 4), (&missing, 1)] {
+        let checked = site.run(&[
+            "policy",
+            "check",
+            "--json",
+            "--admin-policy",
+            &sound,
+            "--admin-policy",
+            file,
+        ]);
+        assert_eq!(checked.code, Some(2), "{checked:?}");
+        let checked: Value = serde_json::from_str(&checked.stdout).unwrap();
+        let problem = &checked["problems"][0];
+        assert_eq!((&problem["file"], &problem["line"]), (&json!(file), &json!(line)));
+    }
+    // A file by itself is checked with --layer.
+    let both = site.run(&["policy", "check", &sound, "--admin-policy", &sound]);
+    assert_eq!(both.code, Some(2), "{both:?}");
 }
 
 #[test]
@@ -323,6 +381,11 @@ fn completions_are_printed_for_every_shell() {
         let ended = site.run(&["completions", shell]);
         assert_eq!(ended.code, Some(0), "{shell}");
         assert!(ended.stdout.contains("moss") && ended.stdout.contains("dry-run"), "{shell}");
+        // Other shells complete options alone. The commands are `call`, `tools` and `policy explain`.
+        for tool in TOOLS.iter().filter(|_| matches!(shell, "bash" | "zsh")) {
+            let words = ended.stdout.split(|c: char| !c.is_alphanumeric() && c != '_');
+            assert!(words.filter(|word| word == tool).count() >= 3, "{shell}: {tool}");
+        }
     }
 }
 

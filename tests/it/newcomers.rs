@@ -85,7 +85,7 @@ fn what_was_meant_is_named() {
         ),
         (&["call", "grep_search", "query=foo"], "moss tools grep_search"),
         (&["undo"], "moss history undo N"),
-        (&["stop"], "moss status"),
+        (&["shutdown"], "moss stop"),
         (&["call", "read_file", "path=greeting.txt", "--yes"], "--confirm allow"),
     ] {
         let ended = site.run(words);

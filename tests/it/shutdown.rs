@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use moss_proto::v1;
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::json;
+use serde_json::{Value, json};
 use tonic::Code;
 
 use crate::harness::guests::{install, zoo};
@@ -96,6 +96,32 @@ async fn a_call_that_ends_within_the_grace_time_is_answered() {
     let result = events.end().await.unwrap();
     assert_eq!(crate::harness::failure(&result).code, "timeout");
     assert_eq!(daemon.wait().code(), Some(0));
+}
+
+// Elsewhere `stop` waits until nobody has the number, and this process keeps that of its own child.
+#[cfg(target_os = "linux")]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stop_lets_a_running_call_end_and_then_finds_no_daemon() {
+    let site = Site::new();
+    install(&site, &[("zoo", &zoo("spin"), json!({ "limits": { "timeout": "5s" } }))]);
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    until("the plugin is there", async || client.load().await.workspaces[0].plugins_ready == 1)
+        .await;
+    let events = client.stream(call("act", json!({}))).await.unwrap();
+    until("it runs", async || client.load().await.calls_running == 1).await;
+    let stopped = site.run(&["stop", "--json"]);
+    assert_eq!(stopped.code, Some(0), "{stopped:?}");
+    let said: Value = serde_json::from_str(&stopped.stdout).unwrap();
+    assert_eq!(said, json!({ "outcome": "ok", "pid": daemon.pid() }));
+    let result = events.end().await.unwrap();
+    assert_eq!(crate::harness::failure(&result).code, "timeout");
+    assert_eq!(daemon.wait().code(), Some(0));
+    let again = site.run(&["stop"]);
+    assert_eq!(again.code, Some(5), "{again:?}");
+    assert!(again.stderr.contains("no daemon listens on"), "{again:?}");
+    // What other commands are advised to do would be the contrary.
+    assert!(!again.stderr.contains("moss serve"), "{again:?}");
 }
 
 /// Edits without end until the daemon goes; returns the numbers that were answered as written.

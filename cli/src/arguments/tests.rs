@@ -124,6 +124,27 @@ fn unknown_key_is_offered_as_the_one_parameter_that_is_missing() {
 }
 
 #[test]
+fn command_about_a_call_repeats_its_arguments_as_they_are_typed() {
+    let given = |words: &[&str], args: Option<&str>| {
+        let args = args.map(ToOwned::to_owned);
+        ToolArguments { pairs: pairs(words), args }.command("moss policy explain", "create_file")
+    };
+    let long = format!("path={}", "x".repeat(REPEATED_CHARS_MAX + 1));
+    for (words, args, expected) in [
+        (&["path=a b.txt", "action:=\"end\""][..], None, " path='a b.txt' action:='\"end\"'"),
+        (&["path=a=b", "content=secret"], None, " path='a=b' content=…"),
+        (&["startLine:=3", "command=one\ntwo"], None, " startLine:=… command=…"),
+        (&[long.as_str()], None, " path=…"),
+        (&[], Some("-"), " --args -"),
+        (&[], Some("{\"content\": \"secret\"}"), " --args JSON"),
+        (&[], None, ""),
+    ] {
+        let command = format!("moss policy explain create_file{expected}");
+        assert_eq!(given(words, args), command, "{words:?}");
+    }
+}
+
+#[test]
 fn path_from_a_subdirectory_is_offered_from_the_root() {
     let dir = tempfile::tempdir().unwrap();
     let root = dir.path().canonicalize().unwrap();

@@ -224,7 +224,7 @@ reasons! {
         person - model -;
     /// Nobody listens where a daemon was named.
     NoDaemon = "NO_DAEMON" "no_daemon" Unavailable Unavailable Io
-        person "start one with `moss serve`"
+        person "start one with `moss serve`, or name one on another socket with `--server ADDRESS`"
         model "ask the person to run `moss serve` in the project, then send the call again";
     /// A daemon does not respond, or the connection to it was lost.
     DaemonUnreachable = "DAEMON_UNREACHABLE" "daemon_unreachable" Unavailable Unavailable Io
