@@ -67,7 +67,7 @@ fn matches_say_where_they_are_and_what_is_around_them() {
 
 #[test]
 fn patterns_match_what_they_say() {
-    let cases: [(&str, Value, &[ShownHit<'_>]); 18] = [
+    let cases: [(&str, Value, &[ShownHit<'_>]); 19] = [
         ("Ab\nab\n", json!({ "pattern": "AB" }), &[(1, 1, "Ab"), (2, 1, "ab")]),
         ("Ab\nab\n", json!({ "pattern": "ab", "caseSensitive": true }), &[(2, 1, "ab")]),
         ("É\n", json!({ "pattern": "é" }), &[(1, 1, "É")]),
@@ -78,6 +78,7 @@ fn patterns_match_what_they_say() {
         ("foo\nbar", json!({ "pattern": "^bar$" }), &[(2, 1, "bar")]),
         ("foo\nbar", json!({ "pattern": r"foo\s" }), &[]),
         ("foo\nbar\nx", json!({ "pattern": r"o\nb" }), &[(1, 3, "foo\nbar")]),
+        ("foo\r\nbar\r\n", json!({ "pattern": r"foo\nbar" }), &[]),
         ("foo\r\nbar\r\n", json!({ "pattern": r"foo\r?\nbar" }), &[(1, 1, "foo\r\nbar")]),
         ("x\n\ny\n", json!({ "pattern": "^$" }), &[(2, 1, "")]),
         ("x\ny", json!({ "pattern": "z*" }), &[(1, 1, "x"), (2, 1, "y")]),
