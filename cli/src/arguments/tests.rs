@@ -124,7 +124,7 @@ fn unknown_key_is_offered_as_the_one_parameter_that_is_missing() {
 }
 
 #[test]
-fn command_about_a_call_repeats_its_arguments_as_they_are_typed() {
+fn command_about_a_call_repeats_only_what_rules_look_at() {
     let given = |words: &[&str], args: Option<&str>| {
         let args = args.map(ToOwned::to_owned);
         ToolArguments { pairs: pairs(words), args }.command("moss policy explain", "create_file")
