@@ -10,7 +10,7 @@ use moss_proto::v1;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use crate::harness::guests::{install, zoo, zoo_long_to_compile};
+use crate::harness::guests::{install, install_compiled, zoo, zoo_long_to_compile};
 use crate::harness::{BOUND, Daemon, Ended, Site};
 use crate::plugins::settled;
 
@@ -68,6 +68,16 @@ async fn code_is_kept_and_used_again_unless_somebody_changed_it() {
     daemon.stop();
     assert_ne!(std::fs::read(file).unwrap(), changed);
     assert_eq!(kept(&site).len(), 1);
+}
+
+#[tokio::test]
+async fn code_that_tests_share_is_used_as_if_it_was_kept() {
+    let site = Site::new();
+    install_compiled(&site, &[("zoo", &zoo("polite"), json!({}))]);
+    site.config("[plugins]\ncompile_timeout_ms = 1");
+    let daemon = site.serve();
+    serves(&daemon).await;
+    daemon.stop();
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@ use moss_proto::v1;
 use serde_json::{Value, json};
 
 use crate::calls::TOOLS;
-use crate::harness::guests::{PathEdit, install, with_path};
+use crate::harness::guests::{PathEdit, install, install_compiled, with_path};
 use crate::harness::{Client, Site, plugin, reason, refusing};
 use crate::plugins::settled;
 use crate::policy::explained;
@@ -200,7 +200,7 @@ async fn a_plugin_is_said_to_read_what_it_may_read_by_its_grant() {
     let files =
         json!([{ "path": "open", "access": "read", "except": ["**/*.pem", "open/left/**"] }]);
     let word_count = std::fs::read(plugin("word_count")).unwrap();
-    install(&site, &[("word-count", &word_count, json!({ "grant": { "fs": files } }))]);
+    install_compiled(&site, &[("word-count", &word_count, json!({ "grant": { "fs": files } }))]);
     let daemon = site.serve();
     let client = daemon.caller().await;
     settled(&client).await;

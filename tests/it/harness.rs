@@ -4,6 +4,7 @@
 //! Knows nothing of what a test is about. Every wait has a bound, and what was started is ended.
 
 mod client;
+mod compiled;
 mod editor;
 pub(crate) mod guests;
 pub(crate) mod https;
@@ -24,6 +25,7 @@ use tempfile::TempDir;
 pub(crate) use self::client::{
     Client, Events, Watcher, call, details, failure, output, reason, refusing, waiting,
 };
+pub(crate) use self::compiled::keep_code;
 pub(crate) use self::editor::{Editor, range};
 use self::log::Log;
 pub(crate) use self::program::{binary, plugin};

@@ -14,7 +14,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::harness::guests::zoo;
-use crate::harness::{Ended, Site, plugin, until};
+use crate::harness::{Ended, Site, keep_code, plugin, until};
 
 /// Longest wait for a build that begins with nothing, on a machine with much else to do.
 const BUILD_BOUND: Duration = Duration::from_secs(600);
@@ -246,7 +246,9 @@ fn the_examples_in_rust_are_in_order_and_do_what_they_show() {
         ("todo_report", 1, 0),
         ("word_count", 1, 0),
     ] {
-        let component = plugin(name).display().to_string();
+        let component = plugin(name);
+        keep_code(&site, &std::fs::read(&component).unwrap());
+        let component = component.display().to_string();
         let checked = shown(&site, &["plugin", "check", "--json", &component]);
         assert_eq!(checked["findings"], Value::Array(Vec::new()), "{name}: {checked}");
         let tested = shown(&site, &["plugin", "test", "--json", &component]);
@@ -273,6 +275,10 @@ fn settings_that_do_not_fit_are_reported_once_with_what_would() {
 #[test]
 fn a_component_is_checked_and_what_is_no_plugin_is_refused() {
     let site = Site::new();
+    let examples = ["memory", "fetch", "probe", "word_count"].map(plugin);
+    for component in &examples {
+        keep_code(&site, &std::fs::read(component).unwrap());
+    }
     let file = |name: &str, bytes: &[u8]| {
         let file = site.outside(name);
         std::fs::write(&file, bytes).unwrap();
@@ -285,8 +291,7 @@ fn a_component_is_checked_and_what_is_no_plugin_is_refused() {
         checked["findings"].as_array().unwrap().iter().map(|finding| &finding["code"]).collect();
     assert!(codes.contains(&&Value::from("examples-missing")), "{codes:?}");
     // They import what they request, of HTTP, the store and the rest.
-    for name in ["memory", "fetch", "probe", "word_count"] {
-        let component = plugin(name);
+    for component in examples {
         let checked = shown(&site, &["plugin", "check", "--json", component.to_str().unwrap()]);
         let findings = checked["findings"].to_string();
         assert!(!findings.contains("unrequested") && !findings.contains("unused"), "{findings}");

@@ -7,17 +7,21 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::harness::guests::install;
-use crate::harness::{Client, Daemon, Site, failure, output, plugin};
+use crate::harness::guests::install_compiled;
+use crate::harness::{Client, Daemon, Site, failure, keep_code, output, plugin};
 use crate::plugins::settled;
 
 /// Where the list has the components, relative to itself.
 const BUILT: &str = "target/wasm32-wasip2/release";
 
+fn component(name: &str) -> Vec<u8> {
+    std::fs::read(plugin(&name.replace('-', "_"))).unwrap()
+}
+
 /// A daemon with one example plugin, and a caller.
 async fn with(site: &Site, name: &str, entry: Value) -> (Daemon, Client) {
-    let bytes = std::fs::read(plugin(&name.replace('-', "_"))).unwrap();
-    install(site, &[(name, &bytes, entry)]);
+    let bytes = component(name);
+    install_compiled(site, &[(name, &bytes, entry)]);
     let daemon = site.serve();
     let caller = daemon.caller().await;
     for plugin in settled(&caller).await {
@@ -36,6 +40,9 @@ async fn the_list_of_the_examples_is_one_that_works() {
     let list = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins-example/moss-tools.json");
     let built = plugin("memory").parent().unwrap().to_str().unwrap().to_owned();
     site.plugin_list(&std::fs::read_to_string(list).unwrap().replace(BUILT, &built));
+    for name in example_names() {
+        keep_code(&site, &component(&name));
+    }
     site.write("docs/a.md", "one two\n");
     site.write("src/a.rs", "// TODO(ann): this\n");
     site.write("data/a.csv", "id,name\n1,x\n2,\n");

@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use moss_proto::v1::stream_call_tool_response::Event;
 use serde_json::{Value, json};
 
-use crate::harness::guests::install;
+use crate::harness::guests::{install, install_compiled};
 use crate::harness::{Client, Site, call, failure, plugin, until, within};
 use crate::plugins::settled;
 
@@ -26,7 +26,7 @@ fn granted(files: &Value) -> Value {
 /// Puts the attacker into the user's list, with that grant.
 fn attacked(site: &Site, files: &Value) {
     let probe = fs::read(plugin("file_probe")).unwrap();
-    install(site, &[("file-probe", &probe, granted(files))]);
+    install_compiled(site, &[("file-probe", &probe, granted(files))]);
 }
 
 async fn probe(client: &Client, steps: &[String]) -> Vec<String> {

@@ -10,7 +10,7 @@ use moss_proto::v1::editor_answer::Answer;
 use moss_proto::v1::editor_question::Question;
 use serde_json::{Value, json};
 
-use crate::harness::guests::install;
+use crate::harness::guests::install_compiled;
 use crate::harness::{Client, Daemon, Editor, Site, call, failure, output, plugin, range};
 use crate::plugins::settled;
 
@@ -19,7 +19,7 @@ pub(crate) fn install_probe(site: &Site, grant: Value, more: Value) {
     let probe = std::fs::read(plugin("probe")).unwrap();
     let mut entry = more;
     entry["grant"] = grant;
-    install(site, &[("probe", &probe, entry)]);
+    install_compiled(site, &[("probe", &probe, entry)]);
 }
 
 /// A daemon with the probe, and a caller.

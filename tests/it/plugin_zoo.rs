@@ -169,7 +169,7 @@ async fn no_name_leads_a_plugin_out_of_what_it_was_granted() {
         { "path": "docs", "access": "read", "except": ["docs/left/**"] },
     ]});
     let word_count = std::fs::read(plugin("word_count")).unwrap();
-    guests::install(&site, &[("word-count", &word_count, json!({ "grant": grant }))]);
+    guests::install_compiled(&site, &[("word-count", &word_count, json!({ "grant": grant }))]);
     let daemon = site.serve();
     let client = daemon.caller().await;
     settled(&client).await;

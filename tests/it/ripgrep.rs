@@ -3,6 +3,7 @@
 mod generated;
 
 use std::collections::HashMap;
+use std::fs::DirEntry;
 use std::io::Write as _;
 use std::path::Path;
 use std::process::Command;
@@ -170,6 +171,8 @@ const LIMIT: usize = 1_000;
 const GENERATED: usize = 240;
 /// The variable that says so.
 const ASKED: &str = "MOSS_TEST_PATTERNS";
+/// The folders that are searched where nobody asks for more: of every kind of file, with more lines than are counted.
+const PARTS: [&str; 6] = ["builtin-tools", "docs", "plugins-example", "proto", "sdk", "tests"];
 
 /// How a daemon searches.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,14 +222,30 @@ fn has_ripgrep() -> bool {
 
 /// Copies the sources of this repository into the workspace.
 pub(crate) fn copy_sources(site: &Site) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    copy(root, &site.workspace());
+    copy(repository(), &site.workspace());
 }
 
-/// The sources of this repository, and what they lack.
+/// Copies the files beside its folders, and those in [`PARTS`].
+fn copy_parts(site: &Site) {
+    copy_files(repository(), &site.workspace());
+    for part in PARTS {
+        let to = site.workspace().join(part);
+        std::fs::create_dir(&to).unwrap();
+        copy(&repository().join(part), &to);
+    }
+}
+
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+}
+
+/// The sources of this repository, all of them where [`ASKED`] asks for more, and what they lack.
 fn sources() -> Site {
     let site = Site::new();
-    copy_sources(&site);
+    match std::env::var_os(ASKED) {
+        Some(_) => copy_sources(&site),
+        None => copy_parts(&site),
+    }
     let utf_16: Vec<u8> = std::iter::once(0xfeff)
         .chain("one\r\ntwo needle\r\nend\r\n".encode_utf16())
         .flat_map(u16::to_le_bytes)
@@ -252,18 +271,34 @@ fn sources() -> Site {
 }
 
 fn copy(from: &Path, to: &Path) {
-    for entry in std::fs::read_dir(from).unwrap() {
-        let entry = entry.unwrap();
-        let name = entry.file_name().into_string().unwrap();
-        let is_built = name.starts_with("target") || [".git", ".venv"].contains(&name.as_str());
-        let kind = entry.file_type().unwrap();
-        if kind.is_dir() && !is_built {
+    copy_files(from, to);
+    for (entry, name) in entries(from) {
+        if entry.file_type().unwrap().is_dir() {
             std::fs::create_dir(to.join(&name)).unwrap();
             copy(&entry.path(), &to.join(&name));
-        } else if kind.is_file() && !is_built {
+        }
+    }
+}
+
+/// Copies the files of a directory, and none beneath it.
+fn copy_files(from: &Path, to: &Path) {
+    for (entry, name) in entries(from) {
+        if entry.file_type().unwrap().is_file() {
             std::fs::copy(entry.path(), to.join(&name)).unwrap();
         }
     }
+}
+
+/// What is in a directory, with names, but for what was built.
+fn entries(directory: &Path) -> impl Iterator<Item = (DirEntry, String)> {
+    let all = std::fs::read_dir(directory).unwrap().map(Result::unwrap);
+    let named = all.map(|entry| {
+        let name = entry.file_name().into_string().unwrap();
+        (entry, name)
+    });
+    named.filter(|(_, name)| {
+        !name.starts_with("target") && ![".git", ".venv"].contains(&name.as_str())
+    })
 }
 
 /// A daemon that searches these sources in one of the ways.
@@ -298,12 +333,25 @@ fn run_ripgrep(tree: &Path, arguments: &[&str]) -> String {
 /// Searches with ripgrep.
 fn by_ripgrep(tree: &Path, pattern: &str, case_sensitive: bool) -> FoundByRipgrep {
     let case = if case_sensitive { "--case-sensitive" } else { "--ignore-case" };
-    let mut arguments = vec!["--json", "--sort=path", case];
     if pattern.contains(r"\n") || pattern == r"\r" {
-        arguments.push("--multiline");
+        return across_lines(
+            tree,
+            &["--json", "--sort=path", case, "--multiline", "-e", pattern, "./"],
+        );
     }
-    arguments.extend(["-e", pattern, "./"]);
-    let printed = run_ripgrep(tree, &arguments);
+    // Every match of a line is in what it prints as JSON, of `.` 760 MB: only the first files are asked for that.
+    let counted = run_ripgrep(tree, &["--count", "--sort=path", case, "-e", pattern, "./"]);
+    let counts: Vec<(&str, usize)> = counted.lines().map(count).collect();
+    FoundByRipgrep {
+        lines: counts.iter().map(|(_, lines)| lines).sum(),
+        files: counts.len(),
+        first: first_lines(tree, &[case, "-e", pattern], &counts),
+    }
+}
+
+/// Searches where a match may be of several lines, which are counted as one.
+fn across_lines(tree: &Path, arguments: &[&str]) -> FoundByRipgrep {
+    let printed = run_ripgrep(tree, arguments);
     let of_type = |kind: &str| {
         let start = format!(r#"{{"type":"{kind}","#);
         printed.lines().filter(move |line| line.starts_with(&start))
@@ -313,6 +361,34 @@ fn by_ripgrep(tree: &Path, pattern: &str, case_sensitive: bool) -> FoundByRipgre
         files: of_type("begin").count(),
         first: first_places(&printed),
     }
+}
+
+/// Reads how many lines of a file match: `PATH:COUNT`.
+fn count(printed: &str) -> (&str, usize) {
+    let (path, lines) = printed.rsplit_once(':').unwrap();
+    (path, lines.parse().unwrap())
+}
+
+/// Searches the files that have the first matches in moss's order, of which ripgrep has the last part, once more:
+/// for their locations.
+fn first_lines(tree: &Path, searched: &[&str], counts: &[(&str, usize)]) -> Vec<MatchedLine> {
+    let mut ranked = counts.to_vec();
+    ranked.sort_by_key(|(path, _)| PathRank::of(&RelPath::parse(path).unwrap()));
+    let mut lines = 0;
+    let has_first = |&(_, count): &(&str, usize)| {
+        let before = lines;
+        lines += count;
+        before < LIMIT
+    };
+    let files: Vec<&str> = ranked.into_iter().take_while(has_first).map(|(path, _)| path).collect();
+    // Without any it would search everything.
+    if files.is_empty() {
+        return Vec::new();
+    }
+    let most = format!("--max-count={LIMIT}");
+    // It maps files that are named into memory, but not those of a directory.
+    let settings = ["--json", "--sort=path", "--no-mmap", most.as_str()];
+    first_places(&run_ripgrep(tree, &[&settings[..], searched, &files[..]].concat()))
 }
 
 /// Where the first matches are in moss's order, of which ripgrep has the last part: by path and line.

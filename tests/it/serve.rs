@@ -217,20 +217,27 @@ async fn a_workspace_that_is_moved_away_is_not_written_elsewhere() {
 
 #[tokio::test]
 async fn commands_end_where_the_daemon_does_not_respond() {
-    let site = Site::new();
-    let daemon = site.serve();
-    daemon.signal(Signal::STOP);
-    for (arguments, code) in [
-        (&["doctor"][..], 1),
+    const COMMANDS: [(&[&str], i32); 4] = [
+        (&["doctor"], 1),
         (&["confirm", "list"], 5),
         (&["jobs", "list"], 5),
         (&["plugin", "list"], 5),
-    ] {
+    ];
+    let site = Site::new();
+    let daemon = site.serve();
+    daemon.signal(Signal::STOP);
+    let ends = |arguments: &[&str], code: i32| {
         let ended = site.run(arguments);
         assert_eq!(ended.code, Some(code), "{arguments:?}: {ended:?}");
         let text = format!("{}{}", ended.stdout, ended.stderr);
         assert!(text.contains("did not respond within"), "{arguments:?}: {ended:?}");
-    }
+    };
+    // Each waits until its time is over.
+    std::thread::scope(|scope| {
+        for (arguments, code) in COMMANDS {
+            scope.spawn(move || ends(arguments, code));
+        }
+    });
     daemon.signal(Signal::CONT);
     daemon.stop();
 }

@@ -12,6 +12,8 @@ use crate::test_build::TestBuild;
 
 /// The manifest of the example plugins.
 const PLUGINS: &str = "plugins-example/Cargo.toml";
+/// That of the plugins that only tests call.
+const GUESTS: &str = "tests/guests/Cargo.toml";
 
 /// Adds the target of plugins to the toolchain where it is missing.
 pub(crate) fn wasm_target() -> Result<()> {
@@ -78,10 +80,21 @@ pub(crate) fn plugins(layout: &Layout) -> Result<()> {
     child::run(&mut components_build(layout, PLUGINS))
 }
 
-/// Builds the plugins that only tests call, beside the examples.
-pub(crate) fn guests(layout: &Layout) -> Result<()> {
-    wasm_target()?;
-    child::run(&mut components_build(layout, "tests/guests/Cargo.toml"))
+/// Builds the example plugins, those that only tests call, and the tests of the former. Something else may be built
+/// beside it: as in [`daemon_and_plugins`] only what fails is printed.
+pub(crate) fn plugins_and_their_tests(layout: &Layout, how: &TestBuild) -> Result<()> {
+    for manifest in [PLUGINS, GUESTS] {
+        child::run(components_build(layout, manifest).arg("--quiet"))?;
+    }
+    child::run(plugin_tests(layout, how).args(["--no-run", "--quiet"]))
+}
+
+/// `cargo test` of the example plugins, which builds them for this machine.
+pub(crate) fn plugin_tests(layout: &Layout, how: &TestBuild) -> Command {
+    let mut test = how.cargo(layout, "test");
+    test.args(["--no-fail-fast", "--manifest-path", PLUGINS, "--target-dir"]);
+    test.arg(layout.plugin_target());
+    test
 }
 
 fn components_build(layout: &Layout, manifest: &str) -> Command {

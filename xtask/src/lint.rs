@@ -7,8 +7,8 @@ use anyhow::Result;
 use crate::layout::{Layout, WASM_TARGET};
 use crate::{artifacts, child};
 
-/// Formatted alike; to build them takes a nightly toolchain.
-const FUZZ: [&str; 2] = ["--manifest-path", "fuzz/Cargo.toml"];
+/// Workspaces of their own, formatted alike; to build the last one takes a nightly toolchain.
+const BESIDE: [&str; 3] = ["plugins-example", "tests/guests", "fuzz"];
 const PLUGINS: [[&str; 2]; 2] = [
     ["--manifest-path", "plugins-example/Cargo.toml"],
     ["--manifest-path", "tests/guests/Cargo.toml"],
@@ -44,10 +44,13 @@ pub(crate) fn run(layout: &Layout) -> Result<()> {
 /// Fails where a file is not formatted.
 pub(crate) fn formatting(layout: &Layout) -> Result<()> {
     child::run(&mut cargo(layout, &["fmt", "--all", "--check"]))?;
-    for plugins in PLUGINS {
-        child::run(cargo(layout, &["fmt"]).args(plugins).args(["--all", "--check"]))?;
+    // In their directories: by the names of their manifests only `--all` finds their packages, and formats with them
+    // those of this workspace that they use.
+    for workspace in BESIDE {
+        let mut formatting = cargo(layout, &["fmt", "--check"]);
+        child::run(formatting.current_dir(layout.root.join(workspace)))?;
     }
-    child::run(cargo(layout, &["fmt"]).args(FUZZ).arg("--check"))
+    Ok(())
 }
 
 /// Checks moss with its own features alone: what compiles only because something else in the workspace, or a test, asked

@@ -80,22 +80,19 @@ pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Re
     if extent == TestExtent::Everything {
         workspace.envs(MORE);
     }
-    // Behind a feature that the workspace itself does not need.
-    let mut guest = how.cargo(layout, "test");
-    guest.args(["--no-fail-fast", "--package", "moss-sdk", "--features", "http"]).args(arguments);
-    let mut plugins = how.cargo(layout, "test");
-    plugins
-        .args(["--no-fail-fast", "--manifest-path", "plugins-example/Cargo.toml"])
-        .arg("--target-dir")
-        .arg(layout.plugin_target())
-        .args(arguments);
+    let mut plugins = artifacts::plugin_tests(layout, &how);
+    plugins.args(arguments);
     let mut all_passed = true;
-    for test in [&mut workspace, &mut guest, &mut plugins] {
+    for test in [&mut workspace, &mut plugins] {
         all_passed &= tally.follow(test)?;
     }
     // A tour that ends early hides no test that failed: what failed is reported last.
-    let tour = if arguments.is_empty() { demo::check(layout) } else { Ok(()) };
-    let suite = packages.suite.map_or(Ok(()), |packages| conformance::run(layout, &how, &packages));
+    let (tour, suite) = std::thread::scope(|scope| {
+        let tour = scope.spawn(|| if arguments.is_empty() { demo::check(layout) } else { Ok(()) });
+        let suite = packages.suite.as_ref();
+        let suite = suite.map_or(Ok(()), |packages| conformance::run(layout, &how, packages));
+        (tour.join(), suite)
+    });
     let TestTally { programs, passed, failed, ignored, broken } = tally;
     println!(
         "\nmoss: {passed} passed, {failed} failed, {ignored} ignored \
@@ -105,7 +102,7 @@ pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Re
     for name in broken {
         println!("failed: {name}");
     }
-    tour?;
+    tour.map_err(|_| anyhow!("the tour was not made"))??;
     suite?;
     if !all_passed {
         bail!("some tests failed; run one again with `cargo xtask test -- NAME`");
@@ -113,15 +110,19 @@ pub(crate) fn run(layout: &Layout, extent: TestExtent, arguments: &[&str]) -> Re
     Ok(())
 }
 
-/// Builds what is tested, and the plugins that tests call.
+/// Builds what is tested, and beside it the plugins that tests call: where the one waits for a single large crate, the
+/// other has work for the processors that are left.
 fn build(layout: &Layout, extent: TestExtent, how: &TestBuild) -> Result<()> {
     if extent == TestExtent::Everything {
         lint::run(layout)?;
         lint::check_alone(layout)?;
     }
-    artifacts::plugins(layout)?;
-    artifacts::guests(layout)?;
-    artifacts::daemon_beside_tests(layout, how)
+    artifacts::wasm_target()?;
+    std::thread::scope(|scope| {
+        let plugins = scope.spawn(|| artifacts::plugins_and_their_tests(layout, how));
+        artifacts::daemon_beside_tests(layout, how)?;
+        plugins.join().map_err(|_| anyhow!("the plugins were not built"))?
+    })
 }
 
 // === impl TestPackages ===

@@ -14,10 +14,11 @@ use crate::layout::Layout;
 /// would be compiled again.
 const COMPILER: &str = "MOSS_TEST_COMPILER";
 
-/// What the workspace tests besides: programs that are not built with it.
-const FEATURES: &str = "moss-xtask/bench,moss-xtask/quality,moss-xtask/dist";
+/// What the workspace tests besides: programs that are not built with it, and the side of plugins in the SDK.
+const FEATURES: &str = "moss-xtask/bench,moss-xtask/quality,moss-xtask/dist,moss-sdk/http";
 /// That, and the languages that released binaries have and builds of every day do not.
-const FEATURES_OF_ALL: &str = "moss-xtask/bench,moss-xtask/quality,moss-xtask/dist,moss/lang-extra";
+const FEATURES_OF_ALL: &str =
+    "moss-xtask/bench,moss-xtask/quality,moss-xtask/dist,moss-sdk/http,moss/lang-extra";
 
 /// How much is tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

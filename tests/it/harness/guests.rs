@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::Site;
+use super::compiled::keep_code;
 use crate::hostile::{self, assemble_named};
 
 /// Assembles a hostile component by the name of its text: a plugin `zoo` with a tool `act`.
@@ -107,4 +108,12 @@ pub(crate) fn install(site: &Site, plugins: &[(&str, &[u8], Value)]) -> PathBuf 
         entries.push(entry);
     }
     site.plugin_list(&json!({ "version": 1, "plugins": entries }).to_string())
+}
+
+/// As [`install`], with code of the components that all tests share.
+pub(crate) fn install_compiled(site: &Site, plugins: &[(&str, &[u8], Value)]) -> PathBuf {
+    for (_, bytes, _) in plugins {
+        keep_code(site, bytes);
+    }
+    install(site, plugins)
 }

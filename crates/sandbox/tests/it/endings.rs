@@ -10,8 +10,8 @@ use moss_sandbox::{
 use tokio::sync::mpsc;
 
 use crate::harness::{
-    KEEPER, PATIENCE, Place, WAYS, Way, alive, dead, eventually, marker, run, sandbox, start,
-    try_run,
+    KEEPER, PATIENCE, Place, WAYS, Way, alive, dead, eventually, marker, run, sandbox,
+    side_by_side, start, try_run,
 };
 
 /// Ways in which a process leaves its parent, its group, its session and its streams.
@@ -41,18 +41,20 @@ const LEFTOVERS: &[(&str, &str)] = &[
     ("a chain of parents", "sh -c 'sh -c \"sleep MARKER & exec sleep MARKER\" &' ; echo ok"),
 ];
 
-#[tokio::test]
-async fn a_command_that_stops_itself_ends_where_nobody_continues_it() {
-    for way in WAYS {
-        let place = Place::new();
-        let mut command = place.shell("sh -c 'kill -STOP $$' & kill -STOP $$; echo never");
-        command.limits.timeout = Some(Duration::from_secs(60));
-        let ran = run(way, command).await;
-        let limit = EndCause::Limit(CommandLimit::Standstill);
-        assert_eq!((ran.end.cause, ran.stdout.as_str()), (limit, ""), "{way}: {:?}", ran.end);
-        let ran = run(way, place.shell("(sleep 3; kill -CONT $$) & kill -STOP $$; echo on")).await;
-        assert_eq!((ran.end.cause, ran.stdout.as_str()), (EndCause::Ended, "on\n"), "{way}");
-    }
+#[test]
+fn a_command_that_stops_itself_ends_where_nobody_continues_it() {
+    side_by_side(&WAYS, ends_unless_continued);
+}
+
+async fn ends_unless_continued(way: Way) {
+    let place = Place::new();
+    let mut command = place.shell("sh -c 'kill -STOP $$' & kill -STOP $$; echo never");
+    command.limits.timeout = Some(Duration::from_secs(60));
+    let ran = run(way, command).await;
+    let limit = EndCause::Limit(CommandLimit::Standstill);
+    assert_eq!((ran.end.cause, ran.stdout.as_str()), (limit, ""), "{way}: {:?}", ran.end);
+    let ran = run(way, place.shell("(sleep 3; kill -CONT $$) & kill -STOP $$; echo on")).await;
+    assert_eq!((ran.end.cause, ran.stdout.as_str()), (EndCause::Ended, "on\n"), "{way}");
 }
 
 #[tokio::test]

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::git::{AUTHOR, git, with_secrets};
 use crate::harness::{
-    FULL, KEEPER, Place, Ran, WAYS, Way, alive, dead, eventually, marker, run, start,
+    FULL, KEEPER, Place, Ran, WAYS, Way, alive, dead, eventually, marker, run, side_by_side, start,
 };
 
 /// What the person has not committed of a hidden file.
@@ -530,29 +530,30 @@ async fn marks_are_cleared_after_moss_was_killed_and_no_others() {
     }
 }
 
-#[tokio::test]
-async fn where_somebody_else_writes_the_index_git_refuses_or_it_is_marked_until_later() {
-    for way in FULL {
-        let hidden = Hidden::new("sha1", "2");
-        let lock = hidden.place.write(".git/index.lock", "");
-        let ran = hidden.run(way, "git status --porcelain").await;
-        assert_eq!(ran.end.facts.tracked_masks, hidden.paths(&HIDDEN), "{way}");
-        assert!(ran.stdout.contains(" M .env\n"), "{way}: {}", ran.stdout);
-        fs::remove_file(&lock).unwrap();
-        hidden.assert_as_before(way, &hidden.place.root, "");
+#[test]
+fn where_somebody_else_writes_the_index_git_refuses_or_it_is_marked_until_later() {
+    side_by_side(&FULL, are_left_to_who_writes);
+}
 
-        let ran =
-            hidden.run(way, "git add -A; git commit -q -m second; touch .git/index.lock").await;
-        assert_eq!(ran.end.exit, ProcessExit::Exited(0), "{way}: {}", ran.stderr);
-        assert_eq!(ran.end.still_marked, hidden.paths(&HIDDEN), "{way}");
-        let note = ran.end.what_git_still_leaves().unwrap();
-        assert!(note.contains(".npmrc") && note.contains("index.lock"), "{way}: {note}");
-        assert!(clear_left_marks(hidden.records.path()).is_err(), "{way}");
-        fs::remove_file(&lock).unwrap();
-        assert_eq!(hidden.marked(&hidden.place.root), ALL_MARKED, "{way}");
-        clear_left_marks(hidden.records.path()).unwrap();
-        hidden.assert_as_before(way, &hidden.place.root, "");
-    }
+async fn are_left_to_who_writes(way: Way) {
+    let hidden = Hidden::new("sha1", "2");
+    let lock = hidden.place.write(".git/index.lock", "");
+    let ran = hidden.run(way, "git status --porcelain").await;
+    assert_eq!(ran.end.facts.tracked_masks, hidden.paths(&HIDDEN), "{way}");
+    assert!(ran.stdout.contains(" M .env\n"), "{way}: {}", ran.stdout);
+    fs::remove_file(&lock).unwrap();
+    hidden.assert_as_before(way, &hidden.place.root, "");
+
+    let ran = hidden.run(way, "git add -A; git commit -q -m second; touch .git/index.lock").await;
+    assert_eq!(ran.end.exit, ProcessExit::Exited(0), "{way}: {}", ran.stderr);
+    assert_eq!(ran.end.still_marked, hidden.paths(&HIDDEN), "{way}");
+    let note = ran.end.what_git_still_leaves().unwrap();
+    assert!(note.contains(".npmrc") && note.contains("index.lock"), "{way}: {note}");
+    assert!(clear_left_marks(hidden.records.path()).is_err(), "{way}");
+    fs::remove_file(&lock).unwrap();
+    assert_eq!(hidden.marked(&hidden.place.root), ALL_MARKED, "{way}");
+    clear_left_marks(hidden.records.path()).unwrap();
+    hidden.assert_as_before(way, &hidden.place.root, "");
 }
 
 #[tokio::test]
@@ -634,34 +635,36 @@ async fn marks_are_cleared_wherever_the_repository_is_moved_meanwhile() {
     }
 }
 
-#[tokio::test]
-async fn what_is_still_marked_stays_written_down_until_its_index_is_there_or_gone() {
-    for way in FULL {
-        let hidden = Hidden::new("sha1", "2");
-        let root = &hidden.place.root;
-        let (git, moved) = (root.join(".git"), root.with_file_name("moved"));
-        let leave = || hidden.run(way, "touch .git/index.lock");
-        assert_eq!(leave().await.end.still_marked, hidden.paths(&HIDDEN), "{way}");
-        fs::rename(&git, &moved).unwrap();
-        clear_left_marks(hidden.records.path()).unwrap();
-        assert_eq!(hidden.mark_records().len(), 1, "{way}");
-        fs::rename(&moved, &git).unwrap();
-        assert!(clear_left_marks(hidden.records.path()).is_err(), "{way}");
-        // As it is where moss was killed while it wrote the index.
-        let name = hidden.mark_records()[0].file_stem().unwrap().to_string_lossy().into_owned();
-        let new = git.join(format!("index.moss-{}", name.trim_start_matches("unfinished-")));
-        fs::write(&new, "half of it").unwrap();
-        fs::remove_file(git.join("index.lock")).unwrap();
-        fs::hard_link(&new, git.join("index.lock")).unwrap();
-        clear_left_marks(hidden.records.path()).unwrap();
-        assert!(!new.exists(), "{way}");
-        hidden.assert_as_before(way, root, "");
+#[test]
+fn what_is_still_marked_stays_written_down_until_its_index_is_there_or_gone() {
+    side_by_side(&FULL, stay_written_down);
+}
 
-        assert_eq!(leave().await.end.still_marked, hidden.paths(&HIDDEN), "{way}");
-        fs::remove_file(git.join("index")).unwrap();
-        clear_left_marks(hidden.records.path()).unwrap();
-        assert!(hidden.mark_records().is_empty(), "{way}");
-    }
+async fn stay_written_down(way: Way) {
+    let hidden = Hidden::new("sha1", "2");
+    let root = &hidden.place.root;
+    let (git, moved) = (root.join(".git"), root.with_file_name("moved"));
+    let leave = || hidden.run(way, "touch .git/index.lock");
+    assert_eq!(leave().await.end.still_marked, hidden.paths(&HIDDEN), "{way}");
+    fs::rename(&git, &moved).unwrap();
+    clear_left_marks(hidden.records.path()).unwrap();
+    assert_eq!(hidden.mark_records().len(), 1, "{way}");
+    fs::rename(&moved, &git).unwrap();
+    assert!(clear_left_marks(hidden.records.path()).is_err(), "{way}");
+    // As it is where moss was killed while it wrote the index.
+    let name = hidden.mark_records()[0].file_stem().unwrap().to_string_lossy().into_owned();
+    let new = git.join(format!("index.moss-{}", name.trim_start_matches("unfinished-")));
+    fs::write(&new, "half of it").unwrap();
+    fs::remove_file(git.join("index.lock")).unwrap();
+    fs::hard_link(&new, git.join("index.lock")).unwrap();
+    clear_left_marks(hidden.records.path()).unwrap();
+    assert!(!new.exists(), "{way}");
+    hidden.assert_as_before(way, root, "");
+
+    assert_eq!(leave().await.end.still_marked, hidden.paths(&HIDDEN), "{way}");
+    fs::remove_file(git.join("index")).unwrap();
+    clear_left_marks(hidden.records.path()).unwrap();
+    assert!(hidden.mark_records().is_empty(), "{way}");
 }
 
 #[tokio::test]

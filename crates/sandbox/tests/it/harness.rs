@@ -59,6 +59,19 @@ pub(crate) async fn sandbox(way: Way) -> Sandbox {
     sandbox.clone()
 }
 
+/// Tests ways side by side: for tests that wait most of the time.
+pub(crate) fn side_by_side<F: Future<Output = ()>>(ways: &[Way], test: impl Fn(Way) -> F + Sync) {
+    std::thread::scope(|scope| {
+        for way in ways {
+            let test = &test;
+            scope.spawn(move || {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+                runtime.unwrap().block_on(test(*way));
+            });
+        }
+    });
+}
+
 /// Runs a command to its end.
 pub(crate) async fn run(way: Way, mut command: SandboxedCommand) -> Ran {
     command.tier_min = way.tier();
