@@ -111,8 +111,14 @@ fn open_workspace(
     }
     let recovered = match moss_workspace::recover(&files, &history) {
         // Reading goes on; each change tries it again first, and is refused where it fails.
-        // A file of another program that is too large to be kept waits for whoever moves it away.
-        Err(error @ (Error::Io { .. } | Error::ReadOnly { .. } | Error::TooLarge { .. })) => {
+        // A file of another program that is too large to be kept waits for whoever moves it away, and so does what a
+        // mount covers.
+        Err(
+            error @ (Error::Io { .. }
+            | Error::ReadOnly { .. }
+            | Error::TooLarge { .. }
+            | Error::OtherFilesystem { .. }),
+        ) => {
             tracing::warn!(workspace = %root, %error, "commits that a crash interrupted wait to be rolled back");
             Recovered::default()
         }

@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio::sync::oneshot;
 
 use crate::harness::guests::{install, spread};
-use crate::harness::{Client, Daemon, Site, Watcher, output, until, waiting, within};
+use crate::harness::{Client, Daemon, Site, Watcher, failure, output, until, waiting, within};
 
 /// How often the daemon is killed at least.
 const KILLS_MIN: u64 = 50;
@@ -20,6 +20,8 @@ const KILLS_MAX: u64 = 300;
 const LIFE_MAX: Duration = Duration::from_millis(120);
 /// The files of the change set.
 const FILES: [&str; 3] = ["f0.txt", "f1.txt", "f2.txt"];
+/// The largest file of another program that recovery keeps, in bytes.
+const KEPT_BYTES_MAX: u64 = 256 << 20;
 /// Makes contents larger than one block.
 const PADDING: usize = 6000;
 
@@ -193,4 +195,58 @@ async fn killed_among_edits_the_daemon_leaves_whole_files_and_a_true_history() {
     }
     assert_eq!(number_in_files(&site), 0);
     assert_eq!(site.read("log.txt"), "line 0\n");
+}
+
+/// Leaves the newest change as a kill does among its exchanges; returns the name of what lies beside its file.
+fn interrupt(site: &Site) -> String {
+    let store = rusqlite::Connection::open(site.workspace_state().join("history.sqlite")).unwrap();
+    let sql = "UPDATE entries SET committed = 0 WHERE number = (SELECT max(number) FROM entries)";
+    assert_eq!(store.execute(sql, []).unwrap(), 1);
+    let sql = "SELECT temp FROM files ORDER BY entry DESC LIMIT 1";
+    store.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+#[tokio::test]
+async fn a_file_that_recovery_cannot_keep_is_named_and_the_daemon_reads_meanwhile() {
+    let site = Site::allowing();
+    let daemon = site.serve();
+    let edit = |path: &str| json!({"path": path, "content": "new\n"});
+    daemon.caller().await.done("create_file", edit("a.txt")).await;
+    daemon.kill();
+    let beside = interrupt(&site);
+    // Another program has written both names meanwhile.
+    site.write("a.txt", "another program's\n");
+    let large = std::fs::File::create(site.workspace().join(&beside)).unwrap();
+    large.set_len(KEPT_BYTES_MAX + 1).unwrap();
+
+    for _ in 0..2 {
+        let daemon = site.serve();
+        assert!(daemon.log().contains(&beside), "{}", daemon.log());
+        let client = daemon.caller().await;
+        let read = client.done("read_file", json!({"path": "a.txt"})).await;
+        assert!(read.to_string().contains("another program's"), "{read}");
+        let refused = client.ran("create_file", edit("b.txt")).await;
+        let error = failure(&refused);
+        assert_eq!(error.code, "too_large", "{error:?}");
+        assert!(error.message.contains(&beside), "{error:?}");
+        assert!(error.hint.contains("move it away"), "{error:?}");
+        assert!(!site.has("b.txt"));
+        daemon.kill();
+    }
+    assert_eq!(large.metadata().unwrap().len(), KEPT_BYTES_MAX + 1);
+    assert!(site.has(&beside));
+
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let away = site.outside("away");
+    std::fs::rename(site.workspace().join(&beside), away).unwrap();
+    client.done("create_file", edit("b.txt")).await;
+    assert_eq!(
+        (site.read("a.txt").as_str(), site.read("b.txt").as_str()),
+        ("another program's\n", "new\n")
+    );
+    let entries = entries_of(&client).await;
+    let changed: Vec<_> = entries.iter().flat_map(|entry| &entry.changes).collect();
+    assert_eq!(changed.len(), 1, "{changed:?}");
+    assert_eq!(changed[0].path, "b.txt");
 }

@@ -254,8 +254,8 @@ impl PlannedFile {
         }
     }
 
-    fn with_old(mut self, old: Vec<u8>) -> Self {
-        self.before = Some(handle::hash(&old));
+    fn with_old(mut self, old: Vec<u8>, hash: ContentHash) -> Self {
+        self.before = Some(hash);
         self.before_bytes = old.len() as u64;
         self.old = Some(old);
         self

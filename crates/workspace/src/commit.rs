@@ -353,6 +353,9 @@ impl<'a> Commit<'a> {
     fn roll_back(&self) -> Result<(), Error> {
         if self.is_marked {
             store::unmark(&self.history.connection(), self.number)?;
+            // The mark may be on disk: what is no longer in the files must not count as committed. Where the log
+            // fails, the files are rolled back all the same, and the last wait reports it.
+            let _ = self.history.make_durable();
         }
         for step in self.files.iter().rev().filter(|step| step.spot.is_complete()) {
             swap::roll_back(&step.spot, &step.intent, self.history, self.workspace)?;
@@ -363,7 +366,8 @@ impl<'a> Commit<'a> {
         self.sync()?;
         store::remove(&mut self.history.connection(), self.number)?;
         self.history.settle(self.number);
-        Ok(())
+        // Another program may write from now on just what this would have left: nobody rolls that back.
+        self.history.make_durable()
     }
 
     fn remove_displaced(&self) {

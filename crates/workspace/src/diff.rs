@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use moss_sdk::RelPath;
 use moss_sdk::file::TextForm;
-use similar::{ChangeTag, TextDiff};
+use similar::{DiffOp, TextDiff};
 
 use crate::text;
 
@@ -44,12 +44,9 @@ pub fn between(path: &RelPath, old: Option<&[u8]>, new: Option<&[u8]>) -> Diff {
     let diff =
         TextDiff::configure().timeout(SEARCH_TIME_MAX).diff_lines(before.as_str(), after.as_str());
     let (mut added, mut removed) = (0, 0);
-    for change in diff.iter_all_changes() {
-        match change.tag() {
-            ChangeTag::Insert => added += 1,
-            ChangeTag::Delete => removed += 1,
-            ChangeTag::Equal => {}
-        }
+    for op in diff.ops().iter().filter(|op| !matches!(op, DiffOp::Equal { .. })) {
+        added += op.new_range().len();
+        removed += op.old_range().len();
     }
     let name = |side: char, bytes: Option<&[u8]>| match bytes {
         Some(_) => format!("{side}/{path}"),

@@ -37,7 +37,8 @@ static FILE_SYNCS: AtomicU64 = AtomicU64::new(0);
 static HISTORY_SYNCS: AtomicU64 = AtomicU64::new(0);
 
 /// How often this process has waited for the disk so that an edit is durable. Moss's own files are not counted, and
-/// neither is what SQLite does when it brings a log into its database: no edit waits for these.
+/// neither is what SQLite does when it brings a log into its database, nor what makes durable that nothing lies
+/// beside files any more: no edit waits for these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SyncCount {
     /// Of new versions of files, and of directories.
@@ -131,9 +132,18 @@ pub(crate) fn sync_directory(directory: impl AsFd) -> Result<()> {
     sync(readable(directory)?.as_fd())
 }
 
+/// As [`sync_directory`], where no edit waits for it.
+pub(crate) fn sync_directory_later(directory: impl AsFd) -> Result<()> {
+    flush(readable(directory)?.as_fd())
+}
+
 /// Makes the content of a file durable.
 pub(crate) fn sync(fd: BorrowedFd<'_>) -> Result<()> {
     FILE_SYNCS.fetch_add(1, Ordering::Relaxed);
+    flush(fd)
+}
+
+fn flush(fd: BorrowedFd<'_>) -> Result<()> {
     #[cfg(target_vendor = "apple")]
     return rustix::fs::fcntl_fullfsync(fd);
     #[cfg(not(target_vendor = "apple"))]
@@ -193,18 +203,20 @@ pub(crate) fn feed(
 
 /// Reads a file from its start, up to one byte more than the limit.
 pub(crate) fn read_to(fd: &OwnedFd, bytes_max: u64, patience: Patience) -> Result<Vec<u8>> {
-    read_until(fd, bytes_max, patience, CancelCheck::NEVER)
+    read_until(fd, bytes_max, None, (patience, CancelCheck::NEVER))
 }
 
-/// As [`read_to`]; fails with `CANCELED` where nobody waits for it any more.
+/// As [`read_to`], with the size that the file was found to have, where that is known; fails with `CANCELED` where
+/// nobody waits for it any more.
 pub(crate) fn read_until(
     fd: &OwnedFd,
     bytes_max: u64,
-    patience: Patience,
-    stop: CancelCheck<'_>,
+    found_bytes: Option<u64>,
+    (patience, stop): (Patience, CancelCheck<'_>),
 ) -> Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    feed(fd, bytes_max, None, patience, |chunk| {
+    let expected = found_bytes.map_or(0, |found_bytes| found_bytes.min(bytes_max));
+    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or_default());
+    feed(fd, bytes_max, found_bytes, patience, |chunk| {
         bytes.extend_from_slice(chunk);
         !stop.is_due()
     })?;
@@ -345,6 +357,10 @@ mod tests {
                 };
                 assert_eq!(feed(&fd, 1 << 20, found, Patience::Wait, take).unwrap(), size);
                 assert!(fed == content, "{size} bytes, found {found:?}");
+                // Nobody makes room for what a size only claims.
+                let (bound, how) = (size.max(1), (Patience::Wait, CancelCheck::NEVER));
+                let read = read_until(&fd, bound, found, how).unwrap();
+                assert!(read == content, "{size} bytes, found {found:?}");
             }
         }
     }

@@ -20,6 +20,7 @@ mod load;
 mod merge;
 mod prune;
 mod query;
+mod renewal;
 mod rows;
 mod settled;
 pub(crate) mod store;
@@ -131,7 +132,8 @@ pub struct HistoryFile {
     pub match_level: Option<MatchLevel>,
 }
 
-/// Bytes of another program that a commit found in its way and could not leave in place.
+/// Bytes of another program that a commit found in its way and could not leave in place, or of a file whose
+/// interrupted deletion could not be rolled back because another program had taken its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeptContent {
     /// Number in the history, from 1.
@@ -246,10 +248,19 @@ impl History {
             }
             other => other,
         })?;
+        // What a process before this one could not bring to disk looks as if it were there. One that has it open now
+        // watches over it itself, and is not waited for.
+        connection.busy_timeout(Duration::ZERO)?;
+        let is_renewed = matches!(store::renew_log(&connection), Ok(()) | Err(Error::Busy { .. }));
+        connection.busy_timeout(store::BUSY_TIMEOUT)?;
         let connection = Mutex::new(connection);
         let database = directory.at_path(store::FILE)?;
         let group_sync = GroupSync::start(log_sync(&directory)?)
             .map_err(|error| Error::std_io(&state_directory.display(), "serve", error))?;
+        if !is_renewed {
+            // On a full disk, say: reading goes on, and the first change tries it again.
+            group_sync.distrust(Errno::IO);
+        }
         let (claims, lease, settled) = (Claims::default(), Lease::default(), Mutex::default());
         Ok(Self { connection, directory, database, limits, claims, lease, group_sync, settled })
     }
@@ -339,6 +350,10 @@ impl History {
     /// `History`, `Busy`.
     pub fn record(&self, plan: &Plan, origin: &Origin) -> Result<u64, Error> {
         self.check_path()?;
+        if self.group_sync.failure().is_some() {
+            // Whoever is alone finds a log that can be trusted.
+            drop(self.alone()?);
+        }
         let number = store::record(&mut self.connection(), plan, origin)?;
         self.make_durable()?;
         // Room is made after the fact, as after a commit.
@@ -376,7 +391,7 @@ impl History {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Makes room, the oldest entries first. Never touches the entry `newest`.
+    /// Makes room, the oldest entries first. Never touches the entry `newest`, nor what may not be swept yet.
     pub(crate) fn prune(&self, newest: u64) -> Result<(), Error> {
         prune::prune(&mut self.connection(), &self.limits, newest)
     }

@@ -30,6 +30,9 @@ pub struct WorkspaceOptions {
     pub secrets: Vec<PathBuf>,
 }
 
+/// What the bound on files of other programs is called, beside which no setting stands.
+pub(crate) const KEPT_OF_OTHERS: &str = "what recovery keeps of another program's file";
+
 /// A bound on the size of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Bound {

@@ -20,6 +20,7 @@ mod by_path;
 mod checked;
 mod fresh;
 mod left_over;
+mod making;
 mod pieces;
 mod room;
 mod scratch;
@@ -85,16 +86,13 @@ pub struct OwnFile {
 // === impl OwnDir ===
 
 impl OwnDir {
-    /// Opens a directory, making it and its missing parents private (0700).
+    /// Opens a directory, making it and its missing parents private (0700), durably.
     ///
     /// # Errors
     ///
     /// `Own` where it belongs to somebody else or others can write it; `Io`.
     pub fn create(path: &Path) -> Result<Self, Error> {
-        use std::os::unix::fs::DirBuilderExt;
-        let mut builder = std::fs::DirBuilder::new();
-        let made = builder.recursive(true).mode(PRIVATE_DIRECTORY).create(path);
-        made.map_err(failed(path, "create"))?;
+        making::make(path).map_err(failed(path, "create"))?;
         Self::open(path)
     }
 

@@ -109,18 +109,20 @@ impl Workspace {
     pub(crate) fn read_bytes(&self, path: &RelPath) -> Result<(ResolvedPath, Vec<u8>), Error> {
         let (place, fd, stat) = self.open_file(path)?;
         check_size(path, stat.size_bytes, self.limits().edit())?;
-        let bytes = self.read_whole(path, &fd, (Patience::Wait, CancelCheck::NEVER))?;
+        let opened = (&fd, stat.size_bytes);
+        let bytes = self.read_whole(path, opened, (Patience::Wait, CancelCheck::NEVER))?;
         Ok((place, bytes))
     }
 
+    /// Reads a file that was found to have so many bytes: then one read of a small one is enough.
     fn read_whole(
         &self,
         path: &RelPath,
-        fd: &OwnedFd,
-        (patience, stop): (Patience, CancelCheck<'_>),
+        (fd, found_bytes): (&OwnedFd, u64),
+        how: (Patience, CancelCheck<'_>),
     ) -> Result<Vec<u8>, Error> {
         let bound = self.limits().edit();
-        let bytes = handle::read_until(fd, bound.bytes_max, patience, stop)
+        let bytes = handle::read_until(fd, bound.bytes_max, Some(found_bytes), how)
             .map_err(|errno| self.unread(path, errno))?;
         check_size(path, bytes.len() as u64, bound)?;
         Ok(bytes)
@@ -181,7 +183,7 @@ impl<'a> OpenedFile<'a> {
     /// `TooLarge`; `Cancelled`.
     pub fn saved_bytes(&self) -> Result<Vec<u8>, Error> {
         check_size(&self.path, self.stat.size_bytes, self.workspace.limits().edit())?;
-        self.workspace.read_whole(&self.path, &self.fd, (self.patience, self.stop))
+        self.read_whole()
     }
 
     /// Hands out the open file, for content that has bounds of its own.
@@ -204,6 +206,12 @@ impl<'a> OpenedFile<'a> {
         self
     }
 
+    /// Reads its bytes as they are on disk; whether they are few enough was looked at before.
+    fn read_whole(&self) -> Result<Vec<u8>, Error> {
+        let (opened, how) = ((&self.fd, self.stat.size_bytes), (self.patience, self.stop));
+        self.workspace.read_whole(&self.path, opened, how)
+    }
+
     /// Takes what an editor has not saved of it for its content, where there is such a text.
     #[must_use]
     pub fn over(mut self, buffers: &(impl Buffers + ?Sized)) -> Self {
@@ -222,7 +230,7 @@ impl<'a> OpenedFile<'a> {
             Some(text) => text.as_bytes().into(),
             None => {
                 check_size(path, self.stat.size_bytes, self.workspace.limits().edit())?;
-                Cow::Owned(self.workspace.read_whole(path, &self.fd, (self.patience, self.stop))?)
+                Cow::Owned(self.read_whole()?)
             }
         };
         let content = match text::decode(&bytes) {
@@ -306,10 +314,7 @@ impl<'a> OpenedFile<'a> {
         let bytes = match &self.unsaved {
             Some(text) => text.as_bytes().to_vec(),
             None if self.stat.size_bytes > bytes_max => return Ok(None),
-            None => {
-                let how = (self.patience, self.stop);
-                self.workspace.read_whole(&self.path, &self.fd, how)?
-            }
+            None => self.read_whole()?,
         };
         let fits = bytes.len() as u64 <= bytes_max;
         Ok(fits.then(|| FileBytes { hash: handle::hash(&bytes), bytes }))
@@ -348,7 +353,7 @@ impl<'a> OpenedFile<'a> {
             return lines.map_err(|not| refusal(path, not));
         }
         // Neither UTF-8 nor UTF-16: the encoding can only be detected from the whole file.
-        let bytes = self.workspace.read_whole(path, &self.fd, how)?;
+        let bytes = self.read_whole()?;
         let text = text::decode(&bytes).map_err(|not| refusal(path, not))?;
         Ok(lines::of_text(&text, handle::hash(&bytes), bytes.len() as u64, window))
     }

@@ -115,7 +115,7 @@ impl Planner<'_> {
             }
             ChangeKind::Edit { base, splices } => {
                 let old = self.base(path, *base)?;
-                let text = text::decode(&old.bytes).map_err(|not| refusal(path, not))?;
+                let text = text::decode(&old.0.bytes).map_err(|not| refusal(path, not))?;
                 let new = edited(path, &text, splices)?;
                 self.modified(path, old, new, None, false)
             }
@@ -163,7 +163,7 @@ impl Planner<'_> {
     fn modified(
         &self,
         path: &RelPath,
-        old: Base,
+        (old, before): (Base, ContentHash),
         new: Vec<u8>,
         mode: Option<u32>,
         merged: bool,
@@ -190,7 +190,7 @@ impl Planner<'_> {
         let identity = Some(place.stat.identity);
         let (mode, mode_before) = (Some(mode), Some(mode_before));
         let file = PlannedFile { mode, mode_before, identity, merged, unsaved, ..file };
-        Ok(file.with_old(old).with_new(new))
+        Ok(file.with_old(old, before).with_new(new))
     }
 
     fn deleted(
@@ -210,13 +210,13 @@ impl Planner<'_> {
             }
             error => error,
         });
-        let Base { place, bytes: old, .. } = kept?;
+        let (Base { place, bytes: old, .. }, before) = kept?;
         self.check_saved(path, &place.path, DELETED_UNSAVED)?;
         check_removable(self.workspace, path, &place)?;
         let diff = diff::between(path, Some(&old), None);
         let file = PlannedFile::new(path, place.path, FileAction::Delete, diff);
         let mode = Some(place.stat.mode & 0o1777);
-        Ok(PlannedFile { mode, identity: Some(place.stat.identity), ..file }.with_old(old))
+        Ok(PlannedFile { mode, identity: Some(place.stat.identity), ..file }.with_old(old, before))
     }
 
     /// Plans a deletion of which nothing is kept: the content is hashed and not held.
@@ -241,11 +241,12 @@ impl Planner<'_> {
         })
     }
 
-    /// What a file holds, where it is what the change was made for.
-    fn base(&self, path: &RelPath, base: ContentHash) -> Result<Base, Error> {
+    /// What a file holds, where it is what the change was made for, with the hash that it has then.
+    fn base(&self, path: &RelPath, base: ContentHash) -> Result<(Base, ContentHash), Error> {
         let found = self.present(path)?;
-        check_base(path, base, handle::hash(&found.bytes))?;
-        Ok(found)
+        let hash = handle::hash(&found.bytes);
+        check_base(path, base, hash)?;
+        Ok((found, hash))
     }
 
     /// What a file holds now: what an editor has not saved comes before what is on disk.

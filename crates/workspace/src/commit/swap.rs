@@ -15,7 +15,7 @@ use crate::changes::FileAction;
 use crate::error::{Error, kind_name};
 use crate::handle::{self, Identity, Patience};
 use crate::history::{History, IntentFile, store};
-use crate::options::Bound;
+use crate::options::{Bound, KEPT_OF_OTHERS};
 use crate::root::Workspace;
 
 /// How often versions swap with those of a program that saves at the same time.
@@ -96,6 +96,13 @@ pub(crate) fn roll_back(
                 Err(Errno::EXIST) => discard(spot, file, history, workspace),
                 Err(errno) => Err(Error::io(&spot.path, "bring back", errno)),
             }
+        }
+        (FileAction::Delete, Some(beside)) if beside.hash == file.before => {
+            // Another program has made a file there since: what was to be deleted has no other place.
+            if file.before.map(|hash| history.content(&hash)).transpose()?.flatten().is_some() {
+                keep(spot, &file.temp, history, workspace)?;
+            }
+            unlink(spot, &file.temp)
         }
         (_, Some(_)) => discard(spot, file, history, workspace),
         (_, None) => Ok(()),
@@ -321,11 +328,16 @@ fn keep(spot: &Spot, name: &str, history: &History, workspace: &Workspace) -> Re
     }
     let failed = |errno| Error::io(&spot.path, "keep", errno);
     let bytes_max = workspace.limits().change_bytes_max;
-    let bound = Bound { bytes_max, setting: "a bound on all changes together" };
+    let bound = Bound { bytes_max, setting: KEPT_OF_OTHERS };
     let fd = handle::open_at(&spot.parent, name, handle::READ).map_err(failed)?;
-    let bytes = handle::read_to(&fd, bytes_max, Patience::Wait).map_err(failed)?;
     let beside = spot.path.parent().and_then(|directory| directory.join(name).ok());
-    crate::read::check_size(beside.as_ref().unwrap_or(&spot.path), bytes.len() as u64, bound)?;
+    let check = |size_bytes| {
+        crate::read::check_size(beside.as_ref().unwrap_or(&spot.path), size_bytes, bound)
+    };
+    // Each change tries it again: what is too large is not read.
+    check(handle::stat(&fd).map_err(failed)?.size_bytes)?;
+    let bytes = handle::read_to(&fd, bytes_max, Patience::Wait).map_err(failed)?;
+    check(bytes.len() as u64)?;
     let hash = handle::hash(&bytes);
     store::keep(&mut history.connection(), &spot.path, &hash, &bytes)?;
     // The bytes are removed from beside the file next.

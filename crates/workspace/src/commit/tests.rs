@@ -236,6 +236,133 @@ fn commit_that_the_disk_refuses_changes_nothing() {
     }
 }
 
+#[test]
+fn what_is_acknowledged_after_a_failed_sync_outlives_a_power_cut() {
+    let site = Site::new();
+    let (state, copy) = (site.state(), site.temp.path().join("copy"));
+    let name = format!("{DATABASE}-wal");
+    let (log, kept) = (state.join(&name), copy.clone());
+    let (mut syncs, mut durable, mut lost) = (0, 0, Vec::new());
+    // The first commit waits twice.
+    let history = site.history_with(move || {
+        syncs += 1;
+        let mut written = fs::read(&log).unwrap();
+        if syncs == 3 {
+            // From now on the system takes this for written.
+            lost = written.split_off(durable);
+            return Err(Errno::IO);
+        }
+        keep_copy(&state, &kept);
+        if lost.is_empty() {
+            durable = written.len();
+        } else if written.get(durable..durable + lost.len()) == Some(&lost[..]) {
+            written[durable..durable + lost.len()].fill(0);
+            fs::write(kept.join(&name), written).unwrap();
+        }
+        Ok(())
+    });
+    for (path, is_refused) in [("a", false), ("b", true), ("c", false)] {
+        let plan = site.plan(vec![create(path, "new\n")]);
+        let outcome = site.workspace.commit(&plan, &history, &Origin::default());
+        assert_eq!(outcome.is_err(), is_refused, "{path}: {outcome:?}");
+    }
+    drop(history);
+    let history = reopened(&copy);
+    assert_eq!(fs::metadata(copy.join(format!("{DATABASE}-wal"))).unwrap().len(), 0);
+    recover(&site.workspace, &history).unwrap();
+    let entries = history.list(&HistoryFilter::default()).unwrap();
+    let changed: Vec<&str> = entries.iter().map(|entry| entry.files[0].path.as_str()).collect();
+    assert_eq!((changed, site.names()), (vec!["c", "a"], vec!["a".to_owned(), "c".to_owned()]));
+    history.check_integrity().unwrap();
+}
+
+#[test]
+fn what_another_program_writes_after_a_rollback_outlives_a_power_cut() {
+    for is_crash in [false, true] {
+        let site = Site::new();
+        lay(&site);
+        let (state, copy) = (site.state(), site.temp.path().join("copy"));
+        let kept = copy.clone();
+        let history = site.history_with(move || {
+            keep_copy(&state, &kept);
+            Ok(())
+        });
+        if is_crash {
+            make(&site, &history, &[0, 0, 0]);
+            assert_eq!(recover(&site.workspace, &history).unwrap().rolled_back, 1);
+        } else {
+            let plan = site.plan(sets()[0].clone());
+            let editor = TakenUpAfter(Mutex::new(1));
+            let refused = site.workspace.commit_over(&plan, &history, &Origin::default(), &editor);
+            assert!(matches!(refused, Err(Error::Unsaved { .. })), "{refused:?}");
+        }
+        assert_eq!(held(&site, 0), expected(0, false), "{is_crash}");
+        // Just what the change would have left.
+        site.put("a", "new\n");
+        fs::create_dir(site.workspace.root().join("d")).unwrap();
+        site.put("d/a", "new\n");
+        drop(history);
+        recover(&site.workspace, &reopened(&copy)).unwrap();
+        assert_eq!(held(&site, 0), expected(0, true), "{is_crash}");
+    }
+}
+
+#[test]
+fn a_change_no_longer_counts_as_committed_before_it_is_rolled_back() {
+    let site = Site::new();
+    site.put("a", "old\n");
+    let file = site.workspace.root().join("a");
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&seen);
+    let state = site.state();
+    let history = site.history_with(move || {
+        let now = (fs::read_to_string(&file).unwrap(), count(&state, true));
+        noted.lock().unwrap().push(now);
+        Ok(())
+    });
+    let plan = site.plan(vec![write("a", "old\n", "new\n")]);
+    let (spots, directories) = hold(&site.workspace, &plan, CancelCheck::NEVER).unwrap();
+    let origin = Origin::default();
+    let begun = Commit::begin(&site.workspace, &history, &plan, &origin, spots, &directories);
+    let mut commit = begun.unwrap();
+    commit.run(&NoBuffers).unwrap();
+    commit.roll_back().unwrap();
+    let expected = [("old\n", 0), ("new\n", 1), ("new\n", 0), ("old\n", 0)];
+    let seen = seen.lock().unwrap();
+    let seen: Vec<_> = seen.iter().map(|(text, committed)| (text.as_str(), *committed)).collect();
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn an_entry_beside_whose_files_something_lies_is_not_dropped_for_room() {
+    let site = Site::new();
+    site.put("a", "old\n");
+    site.put("b", "old\n");
+    let limits = HistoryLimits { bytes_max: 1, ..HistoryLimits::default() };
+    let open = || History::open(&site.state(), limits).unwrap();
+    let numbers = |history: &History| -> Vec<u64> {
+        let entries = history.list(&HistoryFilter::default()).unwrap();
+        entries.iter().map(|entry| entry.number).collect()
+    };
+    let history = open();
+    let plan = site.plan(vec![write("a", "old\n", "new\n")]);
+    let durable =
+        site.workspace.make_durable(&plan, &history, &Origin::default(), &NoBuffers, &|| false);
+    let uncleared = durable.unwrap();
+    let other = site.plan(vec![write("b", "old\n", "new\n")]);
+    site.workspace.commit(&other, &history, &Origin::default()).unwrap();
+    assert_eq!((numbers(&history), temps(site.workspace.root())), (vec![2, 1], 1));
+    // It is killed before it clears.
+    drop(uncleared);
+    drop(history);
+    let history = open();
+    recover(&site.workspace, &history).unwrap();
+    assert_eq!(site.names(), ["a", "b"]);
+    let last = site.plan(vec![write("a", "new\n", "newer\n")]);
+    site.workspace.commit(&last, &history, &Origin::default()).unwrap();
+    assert_eq!(numbers(&history), [3]);
+}
+
 /// The steps of a commit, between any two of which it may be cut off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Step {
@@ -415,6 +542,12 @@ fn keep_copy(state: &Path, copy: &Path) {
     }
 }
 
+/// The history that a power cut left.
+fn reopened(copy: &Path) -> History {
+    fs::set_permissions(copy, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
+    History::open(copy, HistoryLimits::default()).unwrap()
+}
+
 #[test]
 fn commits_whose_unsynced_records_are_lost_are_whole_or_absent() {
     let mut all = Vec::new();
@@ -440,8 +573,7 @@ fn commits_whose_unsynced_records_are_lost_are_whole_or_absent() {
         make(&site, &history, order);
         // What was asked for last may still be under way.
         drop(history);
-        fs::set_permissions(&copy, std::os::unix::fs::PermissionsExt::from_mode(0o700)).unwrap();
-        let history = History::open(&copy, HistoryLimits::default()).unwrap();
+        let history = reopened(&copy);
         recover(&site.workspace, &history).unwrap();
         let listed = history.list(&HistoryFilter::default()).unwrap().len();
         let done = (0..2).filter(|set| is_done(order, *set)).count();

@@ -1,6 +1,6 @@
 //! What is left to do of a commit that nobody has to wait for: removing what came out.
 
-use super::{Commit, Committed};
+use super::{Commit, Committed, recover};
 use crate::history::{Claim, LeaseShare};
 use crate::own::Lock;
 
@@ -30,6 +30,7 @@ impl<'a> Uncleared<'a> {
     pub fn clear(self) {
         self.commit.remove_displaced();
         // Room is made after the fact: a failure to do so loses nothing and is retried next time.
-        let _ = self.commit.history.prune(self.commit.number);
+        let Commit { workspace, history, number, .. } = self.commit;
+        let _ = recover::make_room(workspace, history, number);
     }
 }

@@ -3,6 +3,7 @@
 use moss_sdk::ToolError;
 
 use super::Error;
+use crate::options::KEPT_OF_OTHERS;
 
 // === impl Error ===
 
@@ -32,6 +33,7 @@ impl Error {
             Self::TooLarge { is_new: true, .. } => {
                 "put the content into several files; one is no larger than that"
             }
+            Self::TooLarge { setting: KEPT_OF_OTHERS, .. } => "move it away: it is not moss's",
             Self::TooLarge { .. } => "read it in windows of lines; it is too large to edit as one",
             Self::TooLargeToKeep { .. } => {
                 "`permanent: true` deletes it without keeping the content"

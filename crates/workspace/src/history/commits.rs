@@ -10,7 +10,7 @@ use super::claims::{Claim, Touched};
 use super::group_sync::PendingSync;
 use super::lease::{LeaseShare, Sharing};
 use super::settled::SettledEntries;
-use super::{History, LOCK_WAIT, query, store};
+use super::{History, LOCK_WAIT, prune, query, store};
 use crate::changes::Plan;
 use crate::error::Error;
 use crate::origin::Origin;
@@ -60,10 +60,13 @@ impl History {
         held.ok_or_else(busy)
     }
 
-    /// Takes the lock between processes. One that waits is seen by the one that has it.
+    /// Takes the lock between processes. One that waits is seen by the one that has it. Whoever gets it finds a
+    /// log that can be trusted.
     fn lock(&self) -> Result<Lock, Error> {
         let _queue = self.directory.lock(QUEUE_FILE, LOCK_WAIT)?;
-        self.directory.lock(LOCK_FILE, LOCK_WAIT)
+        let lock = self.directory.lock(LOCK_FILE, LOCK_WAIT)?;
+        self.renew()?;
+        Ok(lock)
     }
 
     /// Up to which entry this process knows that nothing lies beside the files.
@@ -99,20 +102,22 @@ impl History {
     }
 
     /// What this process knows to be settled.
-    fn settled(&self) -> MutexGuard<'_, SettledEntries> {
+    pub(super) fn settled(&self) -> MutexGuard<'_, SettledEntries> {
         self.settled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes that nothing is left of an entry beside its files, and now and then where recovery may
-    /// begin.
+    /// Notes that nothing is left of an entry beside its files.
     pub(crate) fn settle(&self, number: u64) {
-        let connection = self.connection();
+        self.settled().settle(number);
+    }
+
+    /// Up to which entry nothing lies beside the files, where it is time to write that down: an entry older than
+    /// `newest` can go only then, or many have come together.
+    pub(crate) fn sweep_due(&self, newest: u64) -> Result<Option<u64>, Error> {
+        let is_held_up = prune::is_held_up(&self.connection(), &self.limits, newest)?;
         let mut settled = self.settled();
-        settled.settle(number);
-        if let Some(number) = settled.due() {
-            // Recovery looks at more than it must where this fails.
-            let _ = store::mark_swept(&connection, number);
-        }
+        let due = settled.due();
+        Ok(if is_held_up { Some(settled.up_to()) } else { due })
     }
 
     /// The directories that entries made, parents first; none of those that are gone.
@@ -133,6 +138,12 @@ impl History {
     /// Waits for a sync that was asked for.
     pub(crate) fn wait_for(&self, sync: PendingSync) -> Result<(), Error> {
         let path = self.directory.path().display();
-        sync.wait().map_err(|errno| Error::io(&path, "make durable", errno))
+        sync.wait().map_err(|errno| {
+            if self.group_sync.failure().is_some() {
+                // Where this fails, too, the log is checked only as far as others have it.
+                let _ = store::distrust_log(&self.connection());
+            }
+            Error::io(&path, "make durable", errno)
+        })
     }
 }

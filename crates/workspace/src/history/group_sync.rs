@@ -19,11 +19,15 @@
 //! the next one, together with all others: N commits that come together wait three times, not 3 N
 //! times. Nothing is delayed so that others can join.
 //!
+//! Once a sync has failed, no later one is trusted: the system takes what it could not write for
+//! written, and the next sync returns well without it. All who ask are refused until the log was
+//! written anew ([`super::renewal`]).
+//!
 //! This file knows neither files nor databases: it runs a given sync for whoever asks.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 
 use rustix::io::Errno;
@@ -36,7 +40,15 @@ pub(super) struct GroupSync {
     /// None once it is to end.
     requests: Option<Sender<Sender<SyncResult>>>,
     thread: Option<JoinHandle<()>>,
-    syncs: Arc<AtomicU64>,
+    state: Arc<SyncState>,
+}
+
+/// What the thread and those who ask it both know.
+#[derive(Debug, Default)]
+struct SyncState {
+    syncs: AtomicU64,
+    /// How a sync failed; none while what syncs return can be trusted.
+    failure: Mutex<Option<Errno>>,
 }
 
 /// A sync that was asked for.
@@ -48,13 +60,12 @@ pub(crate) struct PendingSync(Receiver<SyncResult>);
 fn serve(
     requests: &Receiver<Sender<SyncResult>>,
     mut sync: impl FnMut() -> SyncResult,
-    syncs: &AtomicU64,
+    state: &SyncState,
 ) {
     while let Ok(first) = requests.recv() {
         // Each of them has written before it asked.
         let group: Vec<_> = std::iter::once(first).chain(requests.try_iter()).collect();
-        let outcome = sync();
-        syncs.fetch_add(1, Ordering::Relaxed);
+        let outcome = state.run(&mut sync);
         for waiter in group {
             // Who has gone does not need to know.
             let _ = waiter.send(outcome);
@@ -70,12 +81,12 @@ impl GroupSync {
         sync: impl FnMut() -> SyncResult + Send + 'static,
     ) -> Result<Self, std::io::Error> {
         let (requests, receiver) = channel();
-        let syncs = Arc::new(AtomicU64::new(0));
-        let counter = Arc::clone(&syncs);
+        let state = Arc::new(SyncState::default());
+        let shared = Arc::clone(&state);
         let thread = std::thread::Builder::new()
             .name("moss-sync".to_owned())
-            .spawn(move || serve(&receiver, sync, &counter))?;
-        Ok(Self { requests: Some(requests), thread: Some(thread), syncs })
+            .spawn(move || serve(&receiver, sync, &shared))?;
+        Ok(Self { requests: Some(requests), thread: Some(thread), state })
     }
 
     /// Asks for a sync of what is written by now, without waiting for it.
@@ -90,7 +101,43 @@ impl GroupSync {
 
     /// How many syncs there were.
     pub(super) fn syncs(&self) -> u64 {
-        self.syncs.load(Ordering::Relaxed)
+        self.state.syncs.load(Ordering::Relaxed)
+    }
+
+    /// How a sync failed; none while what syncs return can be trusted.
+    pub(super) fn failure(&self) -> Option<Errno> {
+        *self.state.failure()
+    }
+
+    /// Refuses all who ask from now on, as after a failed sync.
+    pub(super) fn distrust(&self, errno: Errno) {
+        *self.state.failure() = Some(errno);
+    }
+
+    /// Syncs again: nothing of what a sync may have lost is needed any more.
+    pub(super) fn trust(&self) {
+        *self.state.failure() = None;
+    }
+}
+
+// === impl SyncState ===
+
+impl SyncState {
+    fn run(&self, sync: &mut impl FnMut() -> SyncResult) -> SyncResult {
+        let failure = *self.failure();
+        if let Some(errno) = failure {
+            return Err(errno);
+        }
+        let outcome = sync();
+        self.syncs.fetch_add(1, Ordering::Relaxed);
+        if let Err(errno) = outcome {
+            *self.failure() = Some(errno);
+        }
+        outcome
+    }
+
+    fn failure(&self) -> MutexGuard<'_, Option<Errno>> {
+        self.failure.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -144,13 +191,20 @@ mod tests {
     }
 
     #[test]
-    fn failure_is_heard_by_its_group_alone() {
+    fn after_a_failure_no_sync_is_trusted_until_that_is_said() {
         let (outcomes, next) = sync_channel(2);
         let group = GroupSync::start(move || next.recv().unwrap()).unwrap();
         outcomes.send(Err(Errno::NOSPC)).unwrap();
-        assert_eq!(group.request().wait(), Err(Errno::NOSPC));
+        // It would return well now.
         outcomes.send(Ok(())).unwrap();
+        for _ in 0..2 {
+            assert_eq!(group.request().wait(), Err(Errno::NOSPC));
+        }
+        assert_eq!((group.failure(), group.syncs()), (Some(Errno::NOSPC), 1));
+        group.trust();
         assert_eq!(group.request().wait(), Ok(()));
+        group.distrust(Errno::IO);
+        assert_eq!(group.request().wait(), Err(Errno::IO));
     }
 
     #[test]

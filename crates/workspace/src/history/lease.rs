@@ -105,6 +105,8 @@ impl<L> LeaseShare<'_, L> {
 impl<L> Drop for LeaseShare<'_, L> {
     fn drop(&mut self) {
         let mut state = self.0.lock();
+        // What a defect cut off is recovered before anybody changes the same files again.
+        state.is_closed |= std::thread::panicking();
         state.holders -= 1;
         if state.holders == 0 {
             // The lock first: who is next finds it free.
@@ -177,6 +179,21 @@ mod tests {
         let shared = hold(&lease, Sharing::Shared, &taken).unwrap();
         assert!(hold(&lease, Sharing::Alone, &taken).is_none());
         drop(shared);
+    }
+
+    #[test]
+    fn nobody_joins_after_a_holder_that_panicked() {
+        let (lease, taken) = (Lease::default(), Cell::new(0));
+        let first = hold(&lease, Sharing::Shared, &taken).unwrap();
+        let broken = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            let _second = hold(&lease, Sharing::Shared, &taken).unwrap();
+            panic!("a defect, on purpose");
+        }));
+        assert!(broken.is_err());
+        assert!(hold(&lease, Sharing::Shared, &taken).is_none());
+        drop(first);
+        hold(&lease, Sharing::Shared, &taken).unwrap();
+        assert_eq!(taken.get(), 2);
     }
 
     #[test]

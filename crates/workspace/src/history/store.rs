@@ -3,15 +3,18 @@
 
 mod left;
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
 use moss_sdk::edit::Retention;
 use moss_sdk::{ContentHash, RelPath};
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 use rustix::io::Errno;
 
-pub(crate) use self::left::{is_anything_left, mark_swept, pending, unswept};
+pub(crate) use self::left::{
+    files_since_swept, is_anything_left, mark_swept, pending, swept, unswept,
+};
 use super::rows::{from_sql, now_ms, root_key, to_sql};
 use crate::changes::{FileAction, Plan};
 use crate::error::Error;
@@ -61,7 +64,7 @@ pub(crate) struct IntentFile {
 /// Opens the database, making it where it is missing.
 pub(super) fn open(directory: &OwnDir) -> Result<Connection, Error> {
     // Made here, so that it is private from its first instant.
-    drop(directory.append(FILE)?);
+    directory.make_file(FILE)?;
     let mut connection = Connection::open(directory.path().join(FILE))?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
@@ -91,16 +94,41 @@ pub(super) fn open(directory: &OwnDir) -> Result<Connection, Error> {
 pub(super) fn log_sync(
     directory: &OwnDir,
 ) -> Result<impl FnMut() -> Result<(), Errno> + Send + 'static + use<>, Error> {
-    let log = directory.append(LOG_FILE)?;
+    let mut log = OwnedFd::from(directory.append(LOG_FILE)?);
     let directory = directory.readable()?;
     let mut is_name_durable = false;
     Ok(move || {
+        if handle::stat(&log)?.names == 0 {
+            // While this process opened its store anew another one closed it as the last, and took it for unused.
+            log = handle::open_at(&directory, LOG_FILE, handle::READ)?;
+            is_name_durable = false;
+            return Err(Errno::STALE);
+        }
         if !is_name_durable {
             handle::sync(directory.as_fd())?;
             is_name_durable = true;
         }
         handle::sync_log(log.as_fd())
     })
+}
+
+/// Brings what the log holds into the database, durably, and empties it. What a sync of the log may have lost is
+/// in the database then, and nothing that it holds from now on was written before.
+pub(super) fn renew_log(connection: &Connection) -> Result<(), Error> {
+    let sql = "PRAGMA wal_checkpoint(TRUNCATE)";
+    let is_busy: bool = connection.query_row(sql, [], |row| row.get(0))?;
+    if is_busy {
+        let what = "the history store is in use by another process".to_owned();
+        return Err(Error::Busy { what });
+    }
+    Ok(())
+}
+
+/// Keeps what the log holds out of the database until the store is opened again, which checks it: where a sync has
+/// failed, it may not be what was written.
+pub(super) fn distrust_log(connection: &Connection) -> Result<(), Error> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+    Ok(connection.query_row("PRAGMA wal_autocheckpoint = 0", [], |_| Ok(()))?)
 }
 
 /// The version of the tables; none where there are none yet.

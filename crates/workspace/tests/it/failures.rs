@@ -3,7 +3,7 @@
 
 use std::env;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
@@ -144,6 +144,26 @@ fn a_history_that_lost_its_name_takes_no_change() {
     }
     fs::rename(&moved, &file).unwrap();
     fixture.commit(vec![write("a", b"1\n", "2\n")]).unwrap();
+}
+
+#[test]
+fn a_history_that_is_opened_twice_keeps_its_log_from_other_processes() {
+    if let Some(directory) = env::var_os(INSIDE) {
+        // Whoever is the last to close a database removes its log.
+        drop(history(&Path::new(&directory).join("state")));
+        return;
+    }
+    let fixture = Fixture::new();
+    fixture.commit(vec![create("a", "1\n")]).unwrap();
+    let state = fixture.temp.path().join("state");
+    drop(history(&state));
+    let log = || fs::metadata(state.join("history.sqlite-wal")).map(|log| log.ino()).unwrap();
+    let before = log();
+    let test = "failures::a_history_that_is_opened_twice_keeps_its_log_from_other_processes";
+    go_on(test, fixture.temp.path(), &["env"], "exec \"$@\"");
+    assert_eq!(log(), before);
+    fixture.commit(vec![create("b", "1\n")]).unwrap();
+    assert_eq!(fixture.history.stats().unwrap().entries, 2);
 }
 
 /// A change set of which every part can run out of room.
@@ -300,6 +320,35 @@ fn a_full_disk_leaves_files_as_they_are() {
         }
         assert_eq!(tree(&root), before, "room {room}: {outcome:?}");
     }
+}
+
+#[test]
+fn a_mount_over_a_changed_directory_does_not_stop_other_changes() {
+    let Some(directory) = env::var_os(INSIDE) else {
+        let temp = tempfile::tempdir().unwrap();
+        let Some(launcher) = mounts() else { return };
+        let test = "failures::a_mount_over_a_changed_directory_does_not_stop_other_changes";
+        return go_on(test, temp.path(), launcher, "exec \"$@\"");
+    };
+    let directory = Path::new(&directory);
+    let (root, state) = (directory.join("root"), directory.join("state"));
+    fs::create_dir(&root).unwrap();
+    // As a process that begins anew.
+    let commit = |change| -> Result<(), Error> {
+        let (workspace, history) = (open(&root, Resolver::Kernel), history(&state));
+        recover(&workspace, &history)?;
+        let plan = workspace.plan(&ChangeSet { changes: vec![change] })?;
+        workspace.commit(&plan, &history, &origin("mount")).map(drop)
+    };
+    let run = |program: &str, arguments: &[&str]| {
+        let status = Command::new(program).args(arguments).arg(root.join("d")).status();
+        assert!(status.unwrap().success(), "{program}");
+    };
+    commit(create("d/x", "1\n")).unwrap();
+    run("mount", &["-t", "tmpfs", "none"]);
+    commit(create("a", "1\n")).unwrap();
+    run("umount", &[]);
+    commit(write("d/x", b"1\n", "2\n")).unwrap();
 }
 
 #[test]

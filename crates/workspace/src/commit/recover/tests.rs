@@ -1,7 +1,9 @@
 //! Every state that a crash can leave, laid by hand: what the file holds times what lies beside
 //! it, for each kind of change.
 
+use std::cell::RefCell;
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
 use moss_sdk::edit::{Change, ChangeKind, ChangeSet, Retention};
@@ -154,9 +156,27 @@ fn another_programs_file_that_is_too_large_to_be_kept_stays_and_is_named() {
     site.lay(State { action: "delete", present: Some(FOREIGN), beside: Some(&large) });
     let error = recover(&site.workspace, &site.history).unwrap_err();
     assert!(matches!(&error, Error::TooLarge { path, .. } if path.as_str() == TEMP), "{error}");
+    assert!(error.hint().unwrap().starts_with("move it away"), "{error}");
     assert_eq!(fs::read(site.root().join(TEMP)).unwrap(), large);
     fs::remove_file(site.root().join(TEMP)).unwrap();
     assert_eq!(site.recover().rolled_back, 1);
+}
+
+#[test]
+fn a_deleted_content_whose_name_is_taken_is_kept_unless_it_was_to_be_forgotten() {
+    for retention in [Retention::Recoverable, Retention::Permanent] {
+        let site = Site::new();
+        lay(&site.root(), "x", Some(OLD));
+        let kind = ChangeKind::Delete { base: handle::hash(OLD), retention };
+        site.begin_change(kind, &[]);
+        site.lay(State { action: "delete", present: Some(FOREIGN), beside: Some(OLD) });
+        assert_eq!(site.recover().rolled_back, 1);
+        assert_eq!(fs::read(site.root().join("x")).unwrap(), FOREIGN);
+        assert!(!site.root().join(TEMP).exists());
+        let kept: Vec<_> = site.history.kept().unwrap().into_iter().map(|kept| kept.hash).collect();
+        let expected = (retention == Retention::Recoverable).then(|| handle::hash(OLD));
+        assert_eq!(kept, Vec::from_iter(expected), "{retention:?}");
+    }
 }
 
 #[test]
@@ -202,6 +222,77 @@ fn what_cannot_be_looked_at_is_looked_at_again() {
     assert!(!site.root().join(TEMP).exists());
 }
 
+#[test]
+fn a_link_in_the_place_of_a_directory_does_not_stop_recovery() {
+    for (target, is_finished) in
+        [".", "..", "/", "d", "none"].iter().flat_map(|to| [(to, false), (to, true)])
+    {
+        let site = Site::new();
+        let directory = site.root().join("d");
+        fs::create_dir(&directory).unwrap();
+        fs::write(directory.join("x"), OLD).unwrap();
+        let change = Change::new(RelPath::parse("d/x").unwrap(), kind("modify"));
+        let plan = site.workspace.plan(&ChangeSet { changes: vec![change] }).unwrap();
+        let (origin, temps) = (Origin::default(), [TEMP.to_owned()]);
+        let mut connection = site.history.connection();
+        let number = store::begin(&mut connection, &plan, &origin, &[], &temps).unwrap();
+        if is_finished {
+            store::finish(&mut connection, number).unwrap();
+        }
+        drop(connection);
+        fs::rename(&directory, site.root().join("moved")).unwrap();
+        symlink(target, &directory).unwrap();
+        let [rolled_back, swept] = [!is_finished, is_finished].map(u64::from);
+        assert_eq!(site.recover(), Recovered { rolled_back, swept }, "{target}");
+        assert_eq!(site.recover(), Recovered::default(), "{target}");
+        assert_eq!(fs::read(site.root().join("moved/x")).unwrap(), OLD, "{target}");
+    }
+}
+
+#[test]
+fn an_entry_counts_as_swept_and_may_go_once_the_removal_beside_its_files_is_durable() {
+    let temp = memory();
+    let root = temp.path().join("root");
+    fs::create_dir(&root).unwrap();
+    let workspace = Workspace::open(&root, WorkspaceOptions::default()).unwrap();
+    let limits = HistoryLimits { bytes_max: 1, ..HistoryLimits::default() };
+    let state = temp.path().join("state");
+    let history = History::open(&state, HistoryLimits::default()).unwrap();
+    for path in ["d/x", "e/x", "f/x", "e/y", "last"] {
+        let change = Change::new(RelPath::parse(path).unwrap(), kind("create"));
+        let plan = workspace.plan(&ChangeSet { changes: vec![change] }).unwrap();
+        workspace.commit(&plan, &history, &Origin::default()).unwrap();
+    }
+    drop(history);
+    let history = History::open(&state, limits).unwrap();
+    let swept = || store::swept(&history.connection()).unwrap();
+    let is_there = |number| history.get(number).is_ok();
+    assert_eq!(swept(), 0);
+    let synced = RefCell::new(Vec::new());
+    let sync = |refused: &'static str| {
+        let (synced, history) = (&synced, &history);
+        move |spot: &Spot| {
+            // Nothing is written down before.
+            assert_eq!(store::swept(&history.connection()).unwrap().min(1), 0);
+            synced.borrow_mut().push(spot.path.to_string());
+            let full = Error::io(&spot.path, "make durable", Errno::IO);
+            if spot.path.as_str() == refused { Err(full) } else { Ok(()) }
+        }
+    };
+    note_swept(&workspace, &history, 4, sync("d/x")).unwrap();
+    assert_eq!((synced.take(), swept()), (vec!["d/x".to_owned()], 0));
+    history.prune(5).unwrap();
+    assert!(is_there(1));
+    note_swept(&workspace, &history, 4, sync("f/x")).unwrap();
+    assert_eq!((synced.take(), swept()), (["d/x", "e/x", "f/x"].map(str::to_owned).to_vec(), 2));
+    history.prune(5).unwrap();
+    assert_eq!([1, 2, 3, 4, 5].map(is_there), [false, false, true, true, true]);
+    let all = |_: &Spot| Ok(());
+    note_swept(&workspace, &history, 4, all).unwrap();
+    history.prune(5).unwrap();
+    assert_eq!(([3, 4, 5].map(is_there), swept()), ([false, false, true], 4));
+}
+
 // === impl Site ===
 
 impl Site {
@@ -225,7 +316,11 @@ impl Site {
     /// Writes the intent of a change that makes directories; returns its number.
     fn begin(&self, action: &str, made: &[RelPath]) -> u64 {
         lay(&self.root(), "x", (action != "create").then_some(OLD));
-        let change = Change::new(RelPath::parse("x").unwrap(), kind(action));
+        self.begin_change(kind(action), made)
+    }
+
+    fn begin_change(&self, kind: ChangeKind, made: &[RelPath]) -> u64 {
+        let change = Change::new(RelPath::parse("x").unwrap(), kind);
         let plan = self.workspace.plan(&ChangeSet { changes: vec![change] }).unwrap();
         let (origin, temps) = (Origin::default(), [TEMP.to_owned()]);
         store::begin(&mut self.history.connection(), &plan, &origin, made, &temps).unwrap()

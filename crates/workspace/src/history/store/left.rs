@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use moss_sdk::RelPath;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{Intent, IntentFile};
@@ -44,10 +45,7 @@ pub(crate) fn unswept(
     root: &Path,
     after: u64,
 ) -> Result<Vec<Intent>, Error> {
-    let sql = "SELECT value FROM marks WHERE name = ?1";
-    let mut statement = connection.prepare_cached(sql)?;
-    let swept: Option<i64> = statement.query_row([SWEPT], |row| row.get(0)).optional()?;
-    let after = swept.unwrap_or(0).max(to_sql(after));
+    let after = to_sql(swept(connection)?.max(after));
     let sql = "SELECT number, directories FROM entries
                WHERE committed = 1 AND root = ?1 AND ?2 < number ORDER BY number LIMIT ?3";
     intents(connection, root, sql, after, UNSWEPT_MAX)
@@ -86,7 +84,33 @@ fn intents(
     Ok(intents)
 }
 
-/// Remembers up to which entry temporary files are known to be gone.
+/// Up to which entry temporary files are known to be gone, also after a power cut.
+pub(crate) fn swept(connection: &Connection) -> Result<u64, Error> {
+    let sql = "SELECT value FROM marks WHERE name = ?1";
+    let mut statement = connection.prepare_cached(sql)?;
+    let swept: Option<i64> = statement.query_row([SWEPT], |row| row.get(0)).optional()?;
+    Ok(from_sql(swept.unwrap_or(0)))
+}
+
+/// The files of the committed entries after what is known to be swept, up to an entry, each with the number of
+/// its entry, the oldest first.
+pub(crate) fn files_since_swept(
+    connection: &Connection,
+    root: &Path,
+    up_to: u64,
+) -> Result<Vec<(u64, RelPath)>, Error> {
+    let sql = "SELECT number, real FROM entries JOIN files ON entry = number
+               WHERE committed = 1 AND root = ?1 AND ?2 < number AND number <= ?3 AND temp <> ''
+               ORDER BY number, position";
+    let swept = to_sql(swept(connection)?);
+    let mut statement = connection.prepare_cached(sql)?;
+    let rows = statement.query_map(params![root_key(root), swept, to_sql(up_to)], |row| {
+        Ok((from_sql(row.get(0)?), path(row, 1)?))
+    })?;
+    Ok(rows.collect::<Result<_, _>>()?)
+}
+
+/// Remembers up to which entry temporary files are known to be gone. Their removal is durable by then.
 pub(crate) fn mark_swept(connection: &Connection, number: u64) -> Result<(), Error> {
     connection.execute(
         "INSERT INTO marks (name, value) VALUES (?1, ?2)
