@@ -413,6 +413,14 @@ fn lints_say_why_they_ban_something() {
     hold("a ban has its reason", offences.map(|file| file.path.clone()));
 }
 
+/// SQLite itself does not say whether it was compiled so.
+#[test]
+fn sqlite_brings_its_logs_to_disk_without_their_times() {
+    let settings: Table = file(".cargo/config.toml").text.parse().unwrap();
+    let flags = settings["env"]["LIBSQLITE3_FLAGS"].as_str().unwrap();
+    assert!(flags.split(' ').any(|flag| flag == "-DHAVE_FDATASYNC=1"), "{flags}");
+}
+
 /// The settings that clippy takes for a crate: those nearest above its manifest.
 fn lint_settings(directory: &str) -> Table {
     let above = Path::new(directory).ancestors().map(|above| above.join("clippy.toml"));

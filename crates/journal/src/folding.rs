@@ -39,13 +39,16 @@ pub struct RefusalFolding {
 struct CallerRefusals {
     left: f64,
     counted_at: Instant,
-    folded: HashMap<(String, &'static str), Folded>,
+    /// In the order in which they came: so few are found sooner by looking at each than by a hash.
+    folded: Vec<Folded>,
     folded_since: Option<Instant>,
 }
 
 /// Calls that are not recorded one by one.
 #[derive(Debug)]
 struct Folded {
+    tool: String,
+    outcome: &'static str,
     calls: u64,
     first: Timestamp,
     last: Timestamp,
@@ -83,8 +86,12 @@ impl RefusalFolding {
         }
         let has_own = is_known || callers.len() < CALLERS_MAX;
         let name = if has_own { refused.caller } else { OTHERS };
-        let caller =
-            callers.entry(name.to_owned()).or_insert_with(|| CallerRefusals::new(bounds, now));
+        let caller = match callers.get_mut(name) {
+            Some(known) => known,
+            None => {
+                callers.entry(name.to_owned()).or_insert_with(|| CallerRefusals::new(bounds, now))
+            }
+        };
         caller.refill(bounds, now);
         caller.take_due(name, bounds, now, due);
         if caller.left >= 1.0 {
@@ -113,7 +120,7 @@ impl RefusalFolding {
 impl CallerRefusals {
     fn new(bounds: FoldingBounds, now: Instant) -> Self {
         let left = f64::from(bounds.burst);
-        Self { left, counted_at: now, folded: HashMap::new(), folded_since: None }
+        Self { left, counted_at: now, folded: Vec::new(), folded_since: None }
     }
 
     fn refill(&mut self, bounds: FoldingBounds, now: Instant) {
@@ -132,14 +139,24 @@ impl CallerRefusals {
     fn count(&mut self, refused: RefusedCall<'_>, now: Instant) {
         let at = Timestamp::now();
         let RefusedCall { tool, outcome, call_id, .. } = refused;
-        let is_known = self.folded.contains_key(&(tool.to_owned(), outcome));
-        let tool = if is_known || self.folded.len() < TOOLS_MAX { tool } else { OTHERS };
-        let new = || Folded { calls: 0, first: at, last: at, call_id: String::new() };
-        let folded = self.folded.entry((tool.to_owned(), outcome)).or_insert_with(new);
+        let own = self.position(tool, outcome);
+        let tool = if own.is_some() || self.folded.len() < TOOLS_MAX { tool } else { OTHERS };
+        let known = own.or_else(|| self.position(tool, outcome));
+        let position = known.unwrap_or(self.folded.len());
+        if known.is_none() {
+            let (tool, call_id) = (tool.to_owned(), String::new());
+            self.folded.push(Folded { tool, outcome, calls: 0, first: at, last: at, call_id });
+        }
+        let folded = &mut self.folded[position];
         folded.calls += 1;
         folded.last = at;
         call_id.clone_into(&mut folded.call_id);
         self.folded_since.get_or_insert(now);
+    }
+
+    /// Where the calls of a tool that ended so are counted.
+    fn position(&self, tool: &str, outcome: &str) -> Option<usize> {
+        self.folded.iter().position(|folded| folded.tool == tool && folded.outcome == outcome)
     }
 
     fn take_due(&mut self, name: &str, bounds: FoldingBounds, now: Instant, due: &mut Vec<Record>) {
@@ -148,12 +165,12 @@ impl CallerRefusals {
             return;
         }
         self.folded_since = None;
-        due.extend(self.folded.drain().map(|((tool, outcome), folded)| Record {
+        due.extend(self.folded.drain(..).map(|folded| Record {
             call_id: folded.call_id,
-            tool: RedactedText::new(&tool),
+            tool: RedactedText::new(&folded.tool),
             event: AuditEvent::CallsRefused {
                 caller: RedactedText::new(name),
-                outcome,
+                outcome: folded.outcome,
                 calls: folded.calls,
                 first_at: folded.first.to_string(),
                 last_at: folded.last.to_string(),
@@ -191,6 +208,23 @@ mod tests {
         };
         assert_eq!(*calls, 3);
         assert!(folding.take_due(start + Duration::from_secs(600), true).is_empty());
+    }
+
+    #[test]
+    fn each_tool_and_each_end_has_its_count_in_the_order_in_which_they_came() {
+        let folding = RefusalFolding::new(FoldingBounds { burst: 0, ..BOUNDS });
+        let (now, mut due) = (Instant::now(), Vec::new());
+        let calls = [("b", "denied"), ("a", "denied"), ("b", "failed"), ("b", "denied")];
+        for (tool, outcome) in calls {
+            assert!(folding.fold(RefusedCall { outcome, ..refused("c", tool) }, now, &mut due));
+        }
+        let counts = folding.take_due(now, true).into_iter().map(|record| match record.event {
+            AuditEvent::CallsRefused { outcome, calls, .. } => (record.tool, outcome, calls),
+            other => panic!("{other:?}"),
+        });
+        let count = |tool, outcome, calls| (RedactedText::new(tool), outcome, calls);
+        let expected = [count("b", "denied", 2), count("a", "denied", 1), count("b", "failed", 1)];
+        assert_eq!(counts.collect::<Vec<_>>(), expected);
     }
 
     #[test]

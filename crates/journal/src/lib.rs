@@ -167,10 +167,11 @@ impl Journal {
     /// [`JournalError::Write`], [`JournalError::Replaced`], [`JournalError::Overloaded`],
     /// [`JournalError::Closed`].
     pub async fn record(&self, record: Record, durability: Durability) -> Result<(), JournalError> {
-        self.record_of(Timestamp::now(), record, durability).await
+        self.record_of(Timestamp::now(), Box::new(record), durability).await
     }
 
-    /// As [`Journal::record`], of what happened a little earlier.
+    /// As [`Journal::record`], of what happened a little earlier. A record is large: in a box, no future on its way
+    /// has room for it, and none of it is moved with them.
     ///
     /// # Errors
     ///
@@ -178,10 +179,9 @@ impl Journal {
     pub async fn record_of(
         &self,
         time: Timestamp,
-        record: Record,
+        record: Box<Record>,
         durability: Durability,
     ) -> Result<(), JournalError> {
-        let record = Box::new(record);
         match durability {
             Durability::Batched => {
                 self.accepts()?;
