@@ -40,6 +40,8 @@ pub struct StandingApprovals {
     directory: OwnDir,
     limits: ArcSwap<moss_config::AnswersConfig>,
     stored: ArcSwap<LoadedApprovals>,
+    /// Held from reading the file to `stored`: what was read before a change does not take its place.
+    reading: Mutex<()>,
     inner: Mutex<SessionApprovals>,
 }
 
@@ -114,7 +116,7 @@ impl StandingApprovals {
         let stored = ArcSwap::from_pointee(load(&directory));
         let inner = SessionApprovals { sessions: Vec::new() };
         let limits = ArcSwap::from_pointee(limits);
-        Ok(Self { directory, limits, stored, inner: Mutex::new(inner) })
+        Ok(Self { directory, limits, stored, reading: Mutex::default(), inner: Mutex::new(inner) })
     }
 
     /// Puts other limits into effect, for what was approved before as well.
@@ -129,6 +131,7 @@ impl StandingApprovals {
 
     /// Reads the file again. Waits for the disk.
     pub fn reload(&self) {
+        let _reading = self.reading();
         self.stored.store(Arc::new(load(&self.directory)));
     }
 
@@ -287,6 +290,7 @@ impl StandingApprovals {
         change: impl FnOnce(&mut Vec<StandingApproval>) -> Result<(), ApprovalsError>,
     ) -> Result<(), ApprovalsError> {
         let _lock = self.directory.lock(LOCK_NAME, LOCK_WAIT)?;
+        let _reading = self.reading();
         let loaded = load(&self.directory);
         if let Some(problem) = &loaded.problem {
             let problem = problem.clone();
@@ -298,8 +302,10 @@ impl StandingApprovals {
             loaded.answers.iter().filter(holds).map(|answer| answer.as_ref().clone()).collect();
         change(&mut all)?;
         self.directory.write(FILE_NAME, file::render(&all).as_bytes())?;
-        // Only then: the new file wins where both exist.
-        self.directory.remove(OLD_FILE_NAME)?;
+        // Only then: the new file wins where both exist. What was changed stays so where the old one cannot be removed.
+        if let Err(error) = self.directory.remove(OLD_FILE_NAME) {
+            tracing::warn!(%error, "the approvals of moss 0.1 are still there; remove that file");
+        }
         let version = self.directory.version(FILE_NAME)?;
         self.stored.store(Arc::new(LoadedApprovals::new(version, all)));
         Ok(())
@@ -328,6 +334,10 @@ impl StandingApprovals {
     fn holds(&self, answer: &StandingApproval, now: Timestamp) -> bool {
         let earliest = answer.approved_at.checked_sub(CLOCK_SLACK).unwrap_or(Timestamp::MIN);
         earliest <= now && now < self.ends_at(answer)
+    }
+
+    fn reading(&self) -> MutexGuard<'_, ()> {
+        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, SessionApprovals> {

@@ -45,6 +45,7 @@ pub(crate) use self::effect::{
 use self::host::CallHost;
 use self::scope::CallScope;
 use self::stop::EffectStop;
+use crate::caller::until_revoked;
 use crate::state::Daemon;
 use moss_catalog::{CatalogEntry, Runner};
 use moss_dispatch::PluginChange;
@@ -74,7 +75,7 @@ async fn begin(
         return Err(CallError::Cancelled);
     }
     if !call.further_workspaces.is_empty() {
-        return roots::search(daemon, call, events, cancel).await;
+        return Box::pin(roots::search(daemon, call, events, cancel)).await;
     }
     begin_one(daemon, call, None, events, cancel).await
 }
@@ -89,13 +90,17 @@ async fn begin_one(
 ) -> Result<CallOutcome, CallError> {
     let workspace = daemon.workspace(&call.workspace)?;
     let weight = weight::CallWeight::new(&daemon, &call.caller, &call.work);
-    if let Work::Tool { name, .. } = &call.work
+    let is_loading = *daemon.plugins_loading.borrow();
+    if is_loading
+        && let Work::Tool { name, .. } = &call.work
         && refusal.is_none()
         && weight.admitted().is_ok()
     {
+        // Boxed, as all that is seldom: a call moves the memory of it, whatever it does.
+        let awaited = Box::pin(daemon.await_tool(&workspace, name));
         tokio::select! {
             () = cancel.cancelled() => {}
-            () = daemon.await_tool(&workspace, name) => {}
+            () = awaited => {}
         }
     }
     let mut scope = CallScope::new(daemon, workspace, call, weight, events, cancel);
@@ -109,40 +114,7 @@ async fn execute(scope: Arc<CallScope>) -> Result<CallOutcome, CallError> {
     record::started(&scope).await?;
     scope.events.send(Event::Started { call_id: scope.call_id.clone() }).await;
     let effects = Arc::new(Effects::new(Arc::clone(&scope)));
-    let default = Duration::from_millis(scope.daemon.config().calls.timeout_ms);
-    let latest = started + default;
-    let deadline = scope.call.deadline.map_or(latest, |deadline| deadline.min(latest));
-    let writes_down = async {
-        tokio::time::sleep(record::HELD_MAX).await;
-        match record::release(&scope).await {
-            Ok(_) => std::future::pending().await,
-            Err(error) => error,
-        }
-    };
-    let result = tokio::select! {
-        biased;
-        // The no of a person is recorded, whether or not its caller is still there.
-        () = scope.cancel.cancelled(), if scope.call.denial.is_none() => Err(CallError::Cancelled),
-        // Before what waits: a call that ends at once sets no timer, which would wake another thread.
-        result = tokio::time::timeout_at(deadline.into(), attempt_caught(&scope, &effects)) => {
-            result.unwrap_or(Err(CallError::Timeout { after: deadline - started, stays: None }))
-        }
-        error = writes_down => Err(error),
-    };
-    let result = match result {
-        // A tool may notice the end of its call a moment before the call itself does.
-        Ok(Err(error)) if error.code == ErrorCode::Cancelled && scope.cancel.is_cancelled() => {
-            Err(CallError::Cancelled)
-        }
-        Ok(Err(error)) if error.code == ErrorCode::Timeout && Instant::now() >= deadline => {
-            Err(CallError::Timeout { after: deadline - started, stays: None })
-        }
-        result => result,
-    };
-    if matches!(result, Err(CallError::Timeout { .. })) {
-        // What still reads on another thread stops: nobody waits for it.
-        scope.cancel.cancel();
-    }
+    let result = attempt_in_time(&scope, &effects, started).await;
     let result = effects.conclude(result).await;
     drop(scope.leave_permit());
     let shown = effects.take();
@@ -169,6 +141,56 @@ async fn execute(scope: Arc<CallScope>) -> Result<CallOutcome, CallError> {
         plugins: shown.plugins,
         duration,
     })
+}
+
+/// As [`attempt`], until the time is over, somebody cancels the call, or the token of its caller is revoked.
+async fn attempt_in_time(
+    scope: &Arc<CallScope>,
+    effects: &Arc<Effects>,
+    started: Instant,
+) -> Result<Result<String, ToolError>, CallError> {
+    let default = Duration::from_millis(scope.daemon.config().calls.timeout_ms);
+    let latest = started + default;
+    let deadline = scope.call.deadline.map_or(latest, |deadline| deadline.min(latest));
+    let writes_down = async {
+        tokio::time::sleep(record::HELD_MAX).await;
+        match record::release(scope).await {
+            Ok(_) => std::future::pending().await,
+            Err(error) => error,
+        }
+    };
+    let caller = &scope.call.caller;
+    // The no of a person is recorded, whether or not its caller is still there.
+    let may_end = scope.call.denial.is_none();
+    let result = tokio::select! {
+        biased;
+        () = scope.cancel.cancelled(), if may_end => Err(CallError::Cancelled),
+        // Before what waits: a call that ends at once sets no timer, which would wake another thread.
+        result = tokio::time::timeout_at(deadline.into(), attempt_caught(scope, effects)) => {
+            result.unwrap_or(Err(CallError::Timeout { after: deadline - started, stays: None }))
+        }
+        error = writes_down => Err(error),
+        () = until_revoked(caller), if may_end => {
+            scope.cancel.cancel();
+            let message = format!("{}, and the call was ended", caller.revoked());
+            Err(CallError::Denied { message, rule: None })
+        }
+    };
+    let result = match result {
+        // A tool may notice the end of its call a moment before the call itself does.
+        Ok(Err(error)) if error.code == ErrorCode::Cancelled && scope.cancel.is_cancelled() => {
+            Err(CallError::Cancelled)
+        }
+        Ok(Err(error)) if error.code == ErrorCode::Timeout && Instant::now() >= deadline => {
+            Err(CallError::Timeout { after: deadline - started, stays: None })
+        }
+        result => result,
+    };
+    if matches!(result, Err(CallError::Timeout { .. })) {
+        // What still reads on another thread stops: nobody waits for it.
+        scope.cancel.cancel();
+    }
+    result
 }
 
 /// As [`attempt`]; a panic in a tool ends its call alone, which is then recorded like any other.

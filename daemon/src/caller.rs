@@ -9,6 +9,7 @@ pub mod tokens;
 
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use moss_dispatch::{Caller, Role, Standing};
 use moss_sdk::ContentHash;
@@ -26,6 +27,8 @@ const TOKEN_BYTES_MAX: u64 = 4096;
 /// Shortest credential that opens a port, in characters, and how many of them must differ.
 const REMOTE_TOKEN_CHARS_MIN: usize = 32;
 const REMOTE_TOKEN_VARIETY_MIN: usize = 8;
+/// How often moss looks whether a token is still in effect for which something runs or waits.
+const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The two secrets of a daemon.
 #[derive(Clone)]
@@ -54,6 +57,19 @@ pub struct Access {
     tokens: Option<Arc<Tokens>>,
     /// Whether who shows nothing may ask what there is.
     is_open: bool,
+}
+
+/// Waits until the token of a caller is revoked, which is seen within a second; for ever where it showed no such token.
+pub(crate) async fn until_revoked(caller: &Caller) {
+    if !caller.is_revocable() {
+        return std::future::pending().await;
+    }
+    loop {
+        tokio::time::sleep(LOOK_INTERVAL).await;
+        if caller.is_revoked() {
+            return;
+        }
+    }
 }
 
 // === impl PresentedToken ===

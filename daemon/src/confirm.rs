@@ -297,8 +297,13 @@ impl PendingConfirmation {
     }
 
     /// Waits for the decision or the expiry.
-    pub async fn outcome(mut self) -> WaitOutcome {
-        let expiry = self.confirmations.expiry;
+    pub async fn outcome(self) -> WaitOutcome {
+        self.outcome_within(Duration::MAX).await
+    }
+
+    /// As [`PendingConfirmation::outcome`], of a question that expires after so long a time at most.
+    pub async fn outcome_within(mut self, wait_max: Duration) -> WaitOutcome {
+        let expiry = self.confirmations.expiry.min(wait_max);
         match tokio::time::timeout(expiry, &mut self.answer).await {
             Ok(answer) => answer.unwrap_or(WaitOutcome::Expired),
             Err(_) if self.confirmations.end(&self.confirmation.id, ConfirmationState::Expired) => {

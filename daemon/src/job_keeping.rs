@@ -1,21 +1,18 @@
 //! The task that watches over a job: takes what it writes, ends it when it has to end, records its end.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use moss_sandbox::{CommandRecord, OutputChunk, RunningCommand};
 use tokio::sync::mpsc;
 
 use crate::artifacts::ArtifactWriter;
 use crate::call::{ProtectedBefore, made_since};
+use crate::caller::until_revoked;
 use crate::jobs::{BackgroundJob, JobFacts, JobRoom};
 use crate::state::{Daemon, WorkspaceState};
 use moss_dispatch::blocking::blocking;
 use moss_journal::redact::RedactedText;
 use moss_journal::{AuditEvent, Durability, Record};
-
-/// How often moss looks whether the token of who started a job is still in effect.
-const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A command that was started and becomes a job.
 #[derive(Debug)]
@@ -127,15 +124,9 @@ async fn collect(
 /// Ends a job with the daemon, and when its caller's token is revoked.
 async fn stop_in_time(job: &BackgroundJob, daemon: &Daemon) -> std::convert::Infallible {
     let caller = &job.facts.caller;
-    let revoked = async {
-        while !caller.is_revoked() {
-            tokio::time::sleep(LOOK_INTERVAL).await;
-        }
-    };
-    let is_revocable = caller.is_revocable();
     tokio::select! {
         () = daemon.draining.cancelled() => job.stop("the end of the daemon"),
-        () = revoked, if is_revocable => job.stop(&caller.revoked()),
+        () = until_revoked(caller) => job.stop(&caller.revoked()),
     }
     std::future::pending().await
 }

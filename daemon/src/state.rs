@@ -58,6 +58,8 @@ pub struct Daemon {
     pub replies: Budgets,
     /// Slots for blocking work of calls.
     pub workers: RolePlaces,
+    /// As many for what requests beside calls look up.
+    pub lookups: RolePlaces,
     /// Long work of the daemon itself: holding large values to schemas.
     pub cpu_permits: RolePlaces,
     /// Commands in the background.
@@ -170,6 +172,7 @@ impl Daemon {
             encoding: Budgets::default(),
             replies: Budgets::default(),
             workers: RolePlaces::new(config.calls.running_max),
+            lookups: RolePlaces::new(config.calls.running_max),
             cpu_permits: RolePlaces::new(cpu_permits_max()),
             jobs: Arc::default(),
             language_servers: ServerPool::default(),

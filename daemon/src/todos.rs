@@ -4,6 +4,8 @@
 //! The file is replaced as a whole under a lock between processes and calls, so that no change is
 //! lost, and outlives the daemon. A broken file is left alone: nothing is written over it.
 
+use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,7 +18,7 @@ const FILE_NAME: &str = "todos.json";
 const LOCK_NAME: &str = "todos.lock";
 /// Longest wait for others that change the file.
 const LOCK_WAIT: Duration = Duration::from_secs(5);
-/// Most lists of a workspace; the ones that were changed least recently go.
+/// Most lists of a workspace; of the caller that has most of them the ones go that were changed least recently.
 const LISTS_MAX: usize = 64;
 /// Largest file. The longest list has a tenth of it.
 const FILE_BYTES_MAX: u64 = 8 << 20;
@@ -91,8 +93,9 @@ impl Todos {
         if !items.is_empty() {
             stored.lists.push(List { key: key.clone(), items: items.clone() });
         }
-        let surplus = stored.lists.len().saturating_sub(LISTS_MAX);
-        stored.lists.drain(..surplus);
+        while stored.lists.len() > LISTS_MAX {
+            stored.forget(|_| 1, |_| 1);
+        }
         self.directory.write(FILE_NAME, &stored.fitted())?;
         Ok(items)
     }
@@ -118,16 +121,43 @@ impl Todos {
 // === impl Stored ===
 
 impl Stored {
-    /// The text of the file. The oldest lists go where it would be too long.
+    /// The text of the file. Where it would be too long, the older half goes of the caller whose lists take most.
     fn fitted(&mut self) -> Vec<u8> {
         loop {
             let bytes = serde_json::to_vec(self).expect("lists are written as JSON");
             if bytes.len() as u64 <= FILE_BYTES_MAX || self.lists.len() <= 1 {
                 return bytes;
             }
-            let half = self.lists.len().div_ceil(2);
-            self.lists.drain(..half);
+            self.forget(List::bytes, |count| count.div_ceil(2));
         }
+    }
+
+    /// Forgets some of the lists of the caller that has most: those that were changed least recently, never the one
+    /// that was changed last of all. Among equals it is the caller with the oldest list.
+    fn forget(&mut self, size: fn(&List) -> usize, how_many: fn(usize) -> usize) {
+        let Some((_, older)) = self.lists.split_last() else { return };
+        let mut callers: HashMap<&str, (usize, Reverse<usize>, usize)> = HashMap::new();
+        for (index, list) in older.iter().enumerate() {
+            let of = callers.entry(&list.key.caller).or_insert((0, Reverse(index), 0));
+            of.0 += size(list);
+            of.2 += 1;
+        }
+        let most = callers.into_iter().max_by_key(|(_, held)| *held);
+        let Some((caller, (.., count))) = most else { return };
+        let of_caller = older.iter().enumerate().filter(|(_, list)| list.key.caller == caller);
+        let gone: Vec<usize> = of_caller.map(|(index, _)| index).take(how_many(count)).collect();
+        for index in gone.into_iter().rev() {
+            self.lists.remove(index);
+        }
+    }
+}
+
+// === impl List ===
+
+impl List {
+    /// About how long it is in the file.
+    fn bytes(&self) -> usize {
+        serde_json::to_vec(self).map_or(0, |bytes| bytes.len())
     }
 }
 
@@ -211,15 +241,44 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_would_be_too_long_loses_its_oldest_lists() {
+    fn who_has_many_lists_keeps_those_of_others() {
+        let state = TempDir::new().unwrap();
+        let todos = Todos::open(state.path()).unwrap();
+        let other = TodoKey { caller: "other".into(), session: None };
+        add(&todos, &other, item("1", "x"));
+        for n in 0..=LISTS_MAX {
+            add(&todos, &key(&n.to_string()), item("1", "x"));
+        }
+        let count = |key: &TodoKey| todos.get(key).unwrap().len();
+        assert_eq!([&other, &key("0"), &key("1"), &key("2")].map(count), [1, 0, 0, 1]);
+    }
+
+    #[test]
+    fn among_callers_that_have_as_many_lists_the_oldest_goes() {
+        let of = |caller: &str| List {
+            key: TodoKey { caller: caller.into(), session: None },
+            items: Vec::new(),
+        };
+        let mut stored = Stored { version: VERSION, lists: ["b", "c", "a", "b"].map(of).into() };
+        stored.forget(|_| 1, |_| 1);
+        let left: Vec<_> = stored.lists.iter().map(|list| &*list.key.caller).collect();
+        assert_eq!(left, ["c", "a", "b"]);
+    }
+
+    #[test]
+    fn a_file_that_would_be_too_long_loses_the_oldest_lists_of_who_has_the_longest() {
         let list = |n: usize| List {
             key: key(&n.to_string()),
             items: vec![item("1", &"x".repeat(1 << 20))],
         };
-        let mut stored = Stored { version: VERSION, lists: (0..9).map(list).collect() };
+        let other = TodoKey { caller: "other".into(), session: None };
+        let of_other = List { key: other.clone(), items: vec![item("1", "x")] };
+        let lists = std::iter::once(of_other).chain((0..9).map(list)).collect();
+        let mut stored = Stored { version: VERSION, lists };
         assert!(stored.fitted().len() as u64 <= FILE_BYTES_MAX);
         let left: Vec<_> = stored.lists.iter().map(|list| list.key.clone()).collect();
-        assert_eq!(left, ["5", "6", "7", "8"].map(key));
+        let own = ["4", "5", "6", "7", "8"].map(key);
+        assert_eq!((&left[0], &left[1..]), (&other, &own[..]));
     }
 
     #[test]

@@ -12,6 +12,9 @@ pub mod metrics_endpoint;
 pub mod services;
 pub mod tls;
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 use std::time::Duration;
 

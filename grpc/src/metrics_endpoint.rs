@@ -14,12 +14,13 @@ use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Mutex;
 use tokio::task::JoinSet;
 
 use crate::address::{HostPort, is_loopback};
 use crate::listener::BindError;
 use moss_daemon::state::Daemon;
-use moss_dispatch::blocking::blocking;
+use moss_dispatch::blocking::{Broken, blocking};
 
 /// Connections at once; more wait until one is over.
 const CONNECTIONS_MAX: usize = 8;
@@ -31,6 +32,9 @@ const REQUEST_BYTES_MAX: usize = 16 * 1024;
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// What the response is written in.
 const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// The turn at reading the numbers. It is kept until they are read, also where the connection is over by then.
+type Turn = Arc<Mutex<()>>;
 
 /// A port on loopback that listens for requests.
 #[derive(Debug)]
@@ -57,6 +61,7 @@ pub async fn bind(host: &HostPort) -> Result<Endpoint, BindError> {
 /// Reports the numbers to who asks, until the daemon is about to stop.
 pub async fn serve(endpoint: Endpoint, daemon: Arc<Daemon>) {
     let mut connections = JoinSet::new();
+    let turn = Turn::default();
     loop {
         let accepted = tokio::select! {
             () = daemon.draining.cancelled() => return,
@@ -65,7 +70,7 @@ pub async fn serve(endpoint: Endpoint, daemon: Arc<Daemon>) {
         };
         match accepted {
             Ok((stream, _)) => {
-                connections.spawn(serve_one(stream, Arc::clone(&daemon)));
+                connections.spawn(serve_one(stream, Arc::clone(&daemon), Arc::clone(&turn)));
             }
             Err(error) => {
                 tracing::warn!(%error, "cannot accept a connection to the metrics");
@@ -75,10 +80,10 @@ pub async fn serve(endpoint: Endpoint, daemon: Arc<Daemon>) {
     }
 }
 
-async fn serve_one(stream: TcpStream, daemon: Arc<Daemon>) {
+async fn serve_one(stream: TcpStream, daemon: Arc<Daemon>, turn: Turn) {
     let service = service_fn(|request| {
-        let daemon = Arc::clone(&daemon);
-        async move { Ok::<_, Infallible>(respond(&request, daemon).await) }
+        let (daemon, turn) = (Arc::clone(&daemon), Arc::clone(&turn));
+        async move { Ok::<_, Infallible>(respond(&request, daemon, turn).await) }
     });
     let connection = http1::Builder::new()
         .timer(TokioTimer::new())
@@ -90,19 +95,31 @@ async fn serve_one(stream: TcpStream, daemon: Arc<Daemon>) {
     }
 }
 
-async fn respond(request: &Request<Incoming>, daemon: Arc<Daemon>) -> Response<Full<Bytes>> {
+/// Writes the numbers of this moment.
+async fn numbers(daemon: Arc<Daemon>, turn: Turn) -> Result<String, Broken> {
+    let turn = turn.lock_owned().await;
+    // What is known of files may be being brought up to date: that is waited for elsewhere.
+    blocking(move || {
+        let text = daemon.metrics.text(&daemon.moment());
+        drop(turn);
+        text
+    })
+    .await
+}
+
+async fn respond(
+    request: &Request<Incoming>,
+    daemon: Arc<Daemon>,
+    turn: Turn,
+) -> Response<Full<Bytes>> {
     let (status, content_type, text) = match (request.method(), request.uri().path()) {
-        (&Method::GET, "/metrics") => {
-            // What is known of files may be being brought up to date: that is waited for elsewhere.
-            let written = blocking(move || daemon.metrics.text(&daemon.moment())).await;
-            match written {
-                Ok(text) => (StatusCode::OK, CONTENT_TYPE, text),
-                Err(broken) => {
-                    let status = StatusCode::INTERNAL_SERVER_ERROR;
-                    (status, "text/plain", format!("{broken}\n"))
-                }
+        (&Method::GET, "/metrics") => match numbers(daemon, turn).await {
+            Ok(text) => (StatusCode::OK, CONTENT_TYPE, text),
+            Err(broken) => {
+                let status = StatusCode::INTERNAL_SERVER_ERROR;
+                (status, "text/plain", format!("{broken}\n"))
             }
-        }
+        },
         (_, "/metrics") => {
             (StatusCode::METHOD_NOT_ALLOWED, "text/plain", "only GET is supported\n".to_owned())
         }
@@ -120,5 +137,23 @@ async fn respond(request: &Request<Incoming>, daemon: Arc<Daemon>) -> Response<F
 impl std::fmt::Display for Endpoint {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "metrics on {}", self.address)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::time::timeout;
+
+    use super::*;
+    use crate::tests::TestDaemon;
+
+    #[tokio::test(start_paused = true)]
+    async fn the_numbers_are_read_by_one_at_a_time() {
+        let (site, turn) = (TestDaemon::new(), Turn::default());
+        let taken = Arc::clone(&turn).lock_owned().await;
+        let mut waiting = Box::pin(numbers(Arc::clone(&site.daemon), turn));
+        assert!(timeout(CONNECTION_MAX, &mut waiting).await.is_err());
+        drop(taken);
+        assert!(waiting.await.unwrap().contains("moss_"));
     }
 }

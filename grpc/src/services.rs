@@ -29,6 +29,8 @@ mod user_prompt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use moss_dispatch::Caller;
+use moss_dispatch::blocking::heavy;
 use moss_proto::v1;
 use moss_proto::v1::history_service_server::HistoryServiceServer;
 use moss_proto::v1::index_service_server::IndexServiceServer;
@@ -38,6 +40,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_util::sync::CancellationToken;
+use tonic::Status;
 use tonic::service::Routes;
 pub use tonic::transport::Error as ServeError;
 use tonic::transport::Server;
@@ -170,6 +173,16 @@ async fn pass<T>(sender: &mpsc::Sender<T>, message: T, draining: &CancellationTo
     }
 }
 
+/// Looks something up for a request beside calls, on a thread for that: as much of it at once as its caller has places
+/// for. The place is taken until that is done, also where nobody waits any more: who cancels its requests cannot take
+/// all threads.
+async fn look_up<T: Send + 'static>(
+    (daemon, caller): (&Daemon, &Caller),
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Status> {
+    heavy((&daemon.lookups, Some(caller)), work).await.map_err(error::broken)
+}
+
 fn reflection() -> tonic_reflection::server::Builder<'static> {
     tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(moss_proto::FILE_DESCRIPTOR_SET)
@@ -178,9 +191,35 @@ fn reflection() -> tonic_reflection::server::Builder<'static> {
 
 #[cfg(test)]
 mod tests {
-    use tokio::time::Instant;
+    use moss_dispatch::Role;
+    use moss_proto::v1::history_service_server::HistoryService;
+    use tokio::time::{Instant, timeout};
+    use tonic::Request;
 
     use super::*;
+    use crate::tests::TestDaemon;
+
+    #[tokio::test(start_paused = true)]
+    async fn what_requests_look_up_waits_for_a_place_of_their_role() {
+        let site = TestDaemon::new();
+        let daemon = &site.daemon;
+        let rpc = history::HistoryRpc(Arc::clone(daemon));
+        let request = |role: Role| {
+            let mut request = Request::new(v1::ListHistoryRequest::default());
+            request.extensions_mut().insert(Caller::from(role));
+            request
+        };
+        let caller = Caller::from(Role::Caller);
+        let mut taken = Vec::new();
+        for _ in 0..daemon.config().calls.running_max {
+            taken.push(daemon.lookups.acquire(Some(&caller)).await);
+        }
+        let mut waiting = HistoryService::list_history(&rpc, request(Role::Caller));
+        assert!(timeout(STALL_MAX, &mut waiting).await.is_err());
+        HistoryService::list_history(&rpc, request(Role::Approver)).await.unwrap();
+        drop(taken);
+        waiting.await.unwrap();
+    }
 
     #[tokio::test(start_paused = true)]
     async fn stalled_reader_ends_the_stream_and_sooner_when_draining() {

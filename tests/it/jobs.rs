@@ -271,6 +271,24 @@ async fn a_job_ends_when_the_token_of_its_caller_is_revoked() {
 }
 
 #[tokio::test]
+async fn a_call_and_its_command_end_when_the_token_of_its_caller_is_revoked() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    let secret = tokens::create(&site, "ci");
+    let daemon = site.serve();
+    let client = daemon.connect(Some(&secret)).await;
+    let command = json!({"command": "touch begun; sleep 976"});
+    let revoked = async {
+        until("it runs", async || site.has("begun")).await;
+        assert_eq!(tokens::revoke(&site, "ci").code, Some(0));
+    };
+    let (ended, ()) = tokio::join!(client.call(refusing("run_terminal_cmd", command)), revoked);
+    let status = ended.unwrap_err();
+    assert!(status.message().contains("the token `ci` was revoked"), "{status:?}");
+    until("its command ended", async || !is_running("sleep\u{0}976")).await;
+}
+
+#[tokio::test]
 async fn how_many_jobs_run_is_bounded() {
     let site = Site::new();
     site.user_policy(ALLOWING);

@@ -59,6 +59,9 @@ enum WatchEvent {
     Name(PathBuf),
     /// Anything: it was not reported.
     Lost,
+    /// Nothing is reported any more.
+    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "the thread is not moss's"))]
+    Deaf,
 }
 
 /// Watches the files that were named to it.
@@ -86,6 +89,8 @@ struct Shared {
     moved: HashSet<PathBuf>,
     /// Events were lost: any directory may have been.
     lost: bool,
+    /// The watching thread ended: all is looked at by polling.
+    deaf: bool,
 }
 
 #[derive(Debug)]
@@ -196,6 +201,10 @@ impl Shared {
                 self.lost = true;
                 true
             }
+            WatchEvent::Deaf => {
+                self.deaf = true;
+                true
+            }
         }
     }
 }
@@ -226,6 +235,9 @@ impl Followed {
     fn watch_trails(&mut self, heard: &Heard, trails: &[Trail]) -> bool {
         let (moved, lost) = {
             let mut shared = heard.lock();
+            if shared.deaf {
+                self.directories = None;
+            }
             shared.names = trails.iter().flat_map(|trail| trail.names.iter().cloned()).collect();
             (std::mem::take(&mut shared.moved), std::mem::take(&mut shared.lost))
         };

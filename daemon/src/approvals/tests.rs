@@ -191,6 +191,21 @@ fn the_file_of_an_older_version_is_read_and_replaced_by_the_next_change() {
 }
 
 #[test]
+fn a_change_that_is_stored_counts_though_the_file_of_an_older_version_stays() {
+    let state = TempDir::new().unwrap();
+    let answers = open(&state);
+    let first = remember(&answers, "a", None);
+    // Nothing that can be removed as a file is.
+    std::fs::create_dir(state.path().join(OLD_FILE_NAME)).unwrap();
+    remember(&answers, "b", None);
+    assert_eq!(in_effect(&answers, None, now()), 2);
+    answers.revoke(&first.id, now()).unwrap();
+    for answers in [answers, open(&state)] {
+        assert_eq!(in_effect(&answers, None, now()), 1);
+    }
+}
+
+#[test]
 fn a_broken_file_gives_nothing_and_is_left_alone() {
     let state = TempDir::new().unwrap();
     let answers = open(&state);

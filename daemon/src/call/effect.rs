@@ -115,6 +115,18 @@ fn together(each: &[Decision]) -> &Decision {
     strictest(each).expect("a plan changes at least one file")
 }
 
+/// How a question ended, and why, as the journal has it.
+fn as_recorded(state: Option<ConfirmationState>) -> (AskOutcome, Option<String>) {
+    match state {
+        Some(ConfirmationState::Approved) => (AskOutcome::Approved, None),
+        Some(ConfirmationState::Denied(reason)) => (AskOutcome::Denied, Some(reason)),
+        Some(ConfirmationState::Expired) => (AskOutcome::Expired, None),
+        Some(ConfirmationState::Pending | ConfirmationState::Withdrawn) | None => {
+            (AskOutcome::Withdrawn, None)
+        }
+    }
+}
+
 // === impl EffectsState ===
 
 impl EffectsState {
@@ -324,15 +336,7 @@ impl Effects {
     /// Records how a question ended whose call did not wait for that. A person may have decided before the call went:
     /// that counts, whoever heard of it.
     async fn record_left_question(&self, digest: ContentHash, id: &str) -> Result<(), CallError> {
-        let state = self.scope.daemon.confirmations.end_of(id);
-        let (outcome, reason) = match state {
-            Some(ConfirmationState::Approved) => (AskOutcome::Approved, None),
-            Some(ConfirmationState::Denied(reason)) => (AskOutcome::Denied, Some(reason)),
-            Some(ConfirmationState::Expired) => (AskOutcome::Expired, None),
-            Some(ConfirmationState::Pending | ConfirmationState::Withdrawn) | None => {
-                (AskOutcome::Withdrawn, None)
-            }
-        };
+        let (outcome, reason) = as_recorded(self.scope.daemon.confirmations.end_of(id));
         let (scope, reason) = (&self.scope, reason.as_deref());
         record::confirmation_ended(scope, digest, outcome, reason).await.map(drop)
     }

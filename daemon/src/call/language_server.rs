@@ -176,10 +176,16 @@ impl CallHost {
         let room = scope.daemon.language_servers.make_room(settings.running_max);
         let room =
             room.ok_or_else(|| format!("{} language servers are busy", settings.running_max))?;
+        // It reads files as it starts, which may take longer than this call has: of what changes from now on it is
+        // notified with the first question.
+        let look = self.looked(found, None).await.map_err(|error| error.message)?;
+        let mut watched = None;
+        WatchedFiles::follow(&mut watched, look);
         let root = absolute(&scope.workspace.files, &found.project);
         let (daemon, is_wanted) = (Arc::clone(&scope.daemon), self.is_wanted(spec));
         // Under the policy of before: where that was replaced meanwhile, the next question decides anew.
-        let start = ServerStart { spec: spec.clone(), command, root, policy, settings, is_wanted };
+        let spec = spec.clone();
+        let start = ServerStart { spec, command, root, watched, policy, settings, is_wanted };
         let starting = scope.daemon.tasks.spawn(async move {
             let _room = room;
             let started = match daemon.sandbox().await {

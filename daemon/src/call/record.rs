@@ -1,6 +1,7 @@
 //! What a call leaves in the journal. Records of effects are on disk before the caller hears of
 //! them; the others follow a little later, in order.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
@@ -12,6 +13,7 @@ use serde_json::json;
 use super::CallScope;
 use super::behalf::Behalf;
 use super::held_records::{Noted, OnRecord};
+use crate::state::WorkspaceState;
 use crate::traces::EndedCall;
 use moss_catalog::Runner;
 use moss_dispatch::{
@@ -29,6 +31,15 @@ use moss_schema::Violation;
 
 /// How long a call may run before its records are written whatever becomes of it.
 pub(super) const HELD_MAX: Duration = Duration::from_millis(200);
+
+/// What is recorded of a question that outlives its call. It holds nothing of the call, whose events end with that.
+#[derive(Debug)]
+pub(super) struct OutlivingQuestion {
+    workspace: Arc<WorkspaceState>,
+    call_id: String,
+    tool: RedactedText,
+    digest: ContentHash,
+}
 
 /// Records that a call came in, before anything else is done for it.
 pub(super) async fn started(scope: &CallScope) -> Result<(), CallError> {
@@ -151,15 +162,18 @@ pub(super) async fn confirmation_ended(
     reason: Option<&str>,
 ) -> Result<OnRecord, CallError> {
     scope.daemon.metrics.confirmation_ended(decision.as_str());
+    write(scope, question_ended(digest, decision, reason), Durability::Durable).await?;
+    release(scope).await
+}
+
+fn question_ended(digest: ContentHash, decision: AskOutcome, reason: Option<&str>) -> AuditEvent {
     let by_person = matches!(decision, AskOutcome::Approved | AskOutcome::Denied);
-    let event = AuditEvent::Confirmation {
+    AuditEvent::Confirmation {
         digest: digest.to_string(),
         decision,
         decided_by: by_person.then(|| RedactedText::new(Role::Approver.as_str())),
         reason: reason.map(RedactedText::new),
-    };
-    write(scope, event, Durability::Durable).await?;
-    release(scope).await
+    }
 }
 
 /// Counts a call that ended, and reports it where that is wanted. A name that is in no catalog is
@@ -253,7 +267,7 @@ async fn fold(scope: &CallScope, outcome: &'static str) -> Result<bool, CallErro
     let mut due = Vec::new();
     let is_folded = scope.workspace.folding.fold(refused, Instant::now(), &mut due);
     for record in due {
-        journaled(scope, Timestamp::now(), record, Durability::Batched).await?;
+        journaled(scope, Timestamp::now(), Box::new(record), Durability::Batched).await?;
     }
     if is_folded {
         scope.held.clear();
@@ -305,13 +319,14 @@ fn message(error: &CallError) -> RedactedText {
     }
 }
 
-/// A call that cannot leave its trace is not carried on.
-async fn write(
+/// A call that cannot leave its trace is not carried on. The event is boxed before there is a future, which would have
+/// room for it, and so would each that waits for it.
+fn write(
     scope: &CallScope,
     event: AuditEvent,
     durability: Durability,
-) -> Result<(), CallError> {
-    note(scope, Noted::Event(Box::new(event)), durability).await
+) -> impl Future<Output = Result<(), CallError>> {
+    note(scope, Noted::Event(Box::new(event)), durability)
 }
 
 async fn note(scope: &CallScope, noted: Noted, durability: Durability) -> Result<(), CallError> {
@@ -325,18 +340,19 @@ async fn note(scope: &CallScope, noted: Noted, durability: Durability) -> Result
     }
 }
 
-fn record_of(scope: &CallScope, noted: Noted) -> Record {
+fn record_of(scope: &CallScope, noted: Noted) -> Box<Record> {
     let event = match noted {
         Noted::Started => start(scope),
         Noted::Event(event) => *event,
     };
-    Record { call_id: scope.call_id.clone(), tool: RedactedText::new(scope.call.tool()), event }
+    let (call_id, tool) = (scope.call_id.clone(), RedactedText::new(scope.call.tool()));
+    Box::new(Record { call_id, tool, event })
 }
 
 async fn journaled(
     scope: &CallScope,
     time: Timestamp,
-    record: Record,
+    record: Box<Record>,
     durability: Durability,
 ) -> Result<(), CallError> {
     let journal = &scope.workspace.journal;
@@ -345,6 +361,29 @@ async fn journaled(
         JournalError::Closed if scope.daemon.draining.is_cancelled() => CallError::Cancelled,
         error => CallError::Internal(error.to_string()),
     })
+}
+
+// === impl OutlivingQuestion ===
+
+impl OutlivingQuestion {
+    /// That of a call which leaves it open.
+    pub(super) fn of(scope: &CallScope, digest: ContentHash) -> Self {
+        Self {
+            workspace: Arc::clone(&scope.workspace),
+            call_id: scope.call_id.clone(),
+            tool: RedactedText::new(scope.call.tool()),
+            digest,
+        }
+    }
+
+    /// Records how it ended, whether or not anybody comes back to hear of it.
+    pub(super) async fn ended(self, decision: AskOutcome, reason: Option<&str>) {
+        let event = question_ended(self.digest, decision, reason);
+        let record = Record { call_id: self.call_id, tool: self.tool, event };
+        if let Err(error) = self.workspace.journal.record(record, Durability::Durable).await {
+            tracing::error!(%error, "how a question ended is not recorded");
+        }
+    }
 }
 
 #[cfg(test)]

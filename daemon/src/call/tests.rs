@@ -210,6 +210,31 @@ async fn a_no_whose_caller_is_gone_is_recorded_as_one() {
 }
 
 #[tokio::test]
+async fn a_decision_that_nobody_comes_back_for_is_recorded_with_the_call_that_asked() {
+    let site = TestDaemon::new(&[""]);
+    let arguments = json!({ "path": "a.txt", "content": "x\n" });
+    let call = Call { confirm: ConfirmMode::Leave, ..site.call("create_file", arguments) };
+    let left = Arc::clone(&site.daemon).start(call, Events::default()).await.unwrap_err();
+    assert_eq!(left.reason(), Reason::ConfirmationRequired);
+    let [asked] = &site.daemon.confirmations.pending()[..] else { panic!("one question waits") };
+    let no = ConfirmationDecision::Deny("not now".to_owned());
+    site.daemon.confirmations.resolve(&asked.id, asked.question.digest, no).unwrap();
+    let recorded = async {
+        loop {
+            let recorded = site.recorded("create_file").await;
+            let found = recorded.into_iter().find(|record| record["kind"] == "confirmation");
+            if let Some(found) = found {
+                break found;
+            }
+            tokio::task::yield_now().await;
+        }
+    };
+    let decided = tokio::time::timeout(Duration::from_secs(60), recorded).await.unwrap();
+    assert_eq!(decided["call_id"], asked.question.call_id);
+    assert_eq!((&decided["decision"], &decided["reason"]), (&json!("denied"), &json!("not now")));
+}
+
+#[tokio::test]
 async fn a_call_whose_records_cannot_be_written_is_not_on_record() {
     let site = TestDaemon::new(&[""]);
     let scope = site.scope("nothing");

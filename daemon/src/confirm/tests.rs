@@ -143,6 +143,25 @@ async fn an_answer_that_is_still_being_stored_at_the_expiry_counts() {
     assert_eq!(answer.await, WaitOutcome::Approved);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_question_whose_call_can_do_without_expires_sooner_and_a_decision_before_that_counts() {
+    let (soon, confirmations) = (Duration::from_secs(60), registry(10, 600_000));
+    let unresolved = confirmations.ask(question()).unwrap();
+    let id = unresolved.confirmation().id.clone();
+    let begun = tokio::time::Instant::now();
+    assert_eq!(unresolved.outcome_within(soon).await, WaitOutcome::Expired);
+    assert!(begun.elapsed() < Duration::from_secs(600));
+    assert_eq!(confirmations.end_of(&id), Some(ConfirmationState::Expired));
+
+    let resolved = confirmations.ask(question()).unwrap();
+    let id = resolved.confirmation().id.clone();
+    let taken = confirmations.take(&id, DIGEST, ConfirmationDecision::Approve).unwrap();
+    let mut outcome = Box::pin(resolved.outcome_within(soon));
+    assert!(tokio::time::timeout(2 * soon, &mut outcome).await.is_err(), "it is being stored");
+    taken.deliver();
+    assert_eq!(outcome.await, WaitOutcome::Approved);
+}
+
 #[tokio::test]
 async fn an_answer_that_was_not_offered_is_refused_and_the_question_waits_on() {
     let confirmations = registry(10, 60_000);

@@ -57,6 +57,8 @@ pub(crate) struct ServerStart {
     pub(crate) command: SandboxedCommand,
     /// The root of its project.
     pub(crate) root: PathBuf,
+    /// The files of its project as they are before it reads any.
+    pub(crate) watched: Option<Arc<WatchedFiles>>,
     pub(crate) policy: Arc<Policy>,
     pub(crate) settings: LanguageServersConfig,
     pub(crate) is_wanted: IsWanted,
@@ -100,7 +102,7 @@ impl ServerStart {
         tasks: &TaskTracker,
         draining: CancellationToken,
     ) -> Result<Arc<RunningServer>, String> {
-        let Self { spec, mut command, root, policy, settings, is_wanted } = self;
+        let Self { spec, mut command, root, watched, policy, settings, is_wanted } = self;
         command.limits.timeout = None;
         command.limits.cpu_seconds = 24 * 3600;
         command.limits.memory_bytes_max = settings.memory_bytes;
@@ -142,7 +144,7 @@ impl ServerStart {
             client,
             policy,
             started: now,
-            watched: tokio::sync::Mutex::default(),
+            watched: tokio::sync::Mutex::new(watched),
             stopper,
             said,
             used: Mutex::new(now),

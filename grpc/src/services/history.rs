@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use moss_dispatch::{
-    Dispatcher as _, Events, Reason, blocking::blocking, change, operations::HISTORY,
-};
+use moss_dispatch::{Dispatcher as _, Events, Reason, change, operations::HISTORY};
 use moss_proto::v1;
 use moss_proto::v1::history_service_server::HistoryService;
 use moss_sdk::{ContentHash, RelPath};
@@ -12,7 +10,7 @@ use moss_workspace::{Error, HistoryEntry, HistoryFile, HistoryFilter};
 use tonic::{Request, Response, Status};
 
 use super::methods::methods;
-use super::{error, from_proto, to_proto};
+use super::{error, from_proto, look_up, to_proto};
 use moss_daemon::call;
 use moss_daemon::state::{Daemon, WorkspaceState};
 
@@ -58,27 +56,23 @@ impl HistoryRpc {
             skip: 0,
             entries_max: page_size as usize,
         };
-        let history = Arc::clone(&workspace.history);
         let with_total = request.with_total;
-        let (entries, total) = blocking(move || {
+        let asker = caller.clone();
+        let response = look_up((&self.0, &asker), move || {
+            let history = &workspace.history;
             let total = if with_total { history.count(&filter)? } else { 0 };
-            Ok::<_, Error>((history.list(&filter)?, total))
+            let found = history.list(&filter)?;
+            let full = found.len() == page_size as usize;
+            let last = found.last().filter(|last| full && last.number > 1);
+            let next_page_token = last.map(|last| last.number.to_string()).unwrap_or_default();
+            // Here, too: it is a decision for each file of each entry.
+            let entries = found.iter().map(|found| listed(&workspace, caller.name(), found));
+            let entries = entries.collect();
+            Ok::<_, Error>(v1::ListHistoryResponse { entries, next_page_token, total })
         })
-        .await
-        .map_err(error::broken)?
+        .await?
         .map_err(|refusal| refused(&refusal))?;
-        let full = entries.len() == page_size as usize;
-        let last = entries.last().filter(|last| full && last.number > 1);
-        let next_page_token = last.map(|last| last.number.to_string()).unwrap_or_default();
-        let listed = |found: &HistoryEntry| {
-            let files = found.files.iter();
-            let changes = files.map(|file| {
-                change_of(file, call::may_show(&workspace, caller.name(), HISTORY, file))
-            });
-            v1::HistoryEntry { changes: changes.collect(), ..entry(found) }
-        };
-        let entries = entries.iter().map(listed).collect();
-        Ok(Response::new(v1::ListHistoryResponse { entries, next_page_token, total }))
+        Ok(Response::new(response))
     }
 
     async fn get_history_entry(
@@ -89,13 +83,13 @@ impl HistoryRpc {
         let caller = from_proto::caller(&extensions)?;
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
         let bytes_max = self.0.config().calls.diff_bytes_max;
-        let (found, mut changes) = blocking(move || {
+        let asker = caller.clone();
+        let (found, mut changes) = look_up((&self.0, &asker), move || {
             let found = workspace.history.get(request.number)?;
             let changes = with_diffs(&workspace, caller.name(), &found, bytes_max)?;
             Ok::<_, Error>((found, changes))
         })
-        .await
-        .map_err(error::broken)?
+        .await?
         .map_err(|refusal| refused(&refusal))?;
         change::shorten(changes.iter_mut().map(|change| &mut change.diff), bytes_max);
         let entry = Some(v1::HistoryEntry { changes, ..entry(&found) });
@@ -166,6 +160,12 @@ pub(super) fn entry(entry: &HistoryEntry) -> v1::HistoryEntry {
         undoes: entry.undo_of.clone(),
         undone_by: entry.undone_by.clone(),
     }
+}
+
+/// An entry with its changes, without their diffs.
+fn listed(workspace: &WorkspaceState, caller: &str, found: &HistoryEntry) -> v1::HistoryEntry {
+    let change = |file| change_of(file, call::may_show(workspace, caller, HISTORY, file));
+    v1::HistoryEntry { changes: found.files.iter().map(change).collect(), ..entry(found) }
 }
 
 /// The changes of an entry with their diffs, as far as the caller may read the files and the bound

@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use moss_dispatch::{CallError, Reason, blocking::blocking};
+use moss_dispatch::{CallError, Reason};
 use moss_proto::v1;
 use moss_proto::v1::job_service_server::JobService;
 use moss_sdk::ToolError;
 use tonic::{Request, Response, Status};
 
 use super::methods::methods;
-use super::{error, from_proto, to_proto};
+use super::{error, from_proto, look_up, to_proto};
 use moss_daemon::jobs::BackgroundJob;
 use moss_daemon::state::Daemon;
 
@@ -54,9 +54,9 @@ impl JobsRpc {
         let (_, extensions, request) = request.into_parts();
         let caller = from_proto::caller(&extensions)?;
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
-        let listed = blocking(move || workspace.artifacts.list(&caller))
-            .await
-            .map_err(error::broken)?
+        let asker = caller.clone();
+        let listed = look_up((&self.0, &asker), move || workspace.artifacts.list(&caller))
+            .await?
             .map_err(|failure| error::call(&CallError::Internal(failure.to_string())))?;
         let artifacts = listed.into_iter().map(|one| v1::Artifact {
             path: one.path,

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use moss_dispatch::{CallError, Reason, SessionKey, blocking::blocking};
+use moss_dispatch::{CallError, Caller, Reason, SessionKey};
 use moss_proto::v1;
 use moss_proto::v1::policy_service_server::PolicyService;
 use tonic::{Request, Response, Status};
 
 use super::methods::methods;
-use super::{error, from_proto, to_proto};
+use super::{error, from_proto, look_up, to_proto};
 use moss_daemon::approvals::{ApprovalsError, ListedApproval};
 use moss_daemon::explain;
 use moss_daemon::recorded_decision::{self, KeepError};
@@ -40,11 +40,12 @@ impl PolicyRpc {
         &self,
         request: Request<v1::ListPolicyRulesRequest>,
     ) -> Result<Response<v1::ListPolicyRulesResponse>, Status> {
+        let caller = from_proto::caller(request.extensions())?;
         let workspace = from_proto::workspace(&self.0, &request.into_inner().workspace)?;
         let policy = workspace.policy.load();
         let mut rules: Vec<_> =
             policy.rules().map(|(verdict, rule_ref)| rule(verdict, rule_ref)).collect();
-        let listed = standing_approvals(&workspace).await?;
+        let listed = standing_approvals((&self.0, &caller), &workspace).await?;
         let stored = listed.iter().filter(|listed| listed.session.is_none());
         rules.extend(stored.map(|listed| rule(Verdict::Allow, &listed.answer.rule)));
         Ok(Response::new(v1::ListPolicyRulesResponse { rules, problems: problems(&workspace) }))
@@ -54,9 +55,10 @@ impl PolicyRpc {
         &self,
         request: Request<v1::ListStandingApprovalsRequest>,
     ) -> Result<Response<v1::ListStandingApprovalsResponse>, Status> {
+        let caller = from_proto::caller(request.extensions())?;
         let workspace = from_proto::workspace(&self.0, &request.into_inner().workspace)?;
-        let listed = standing_approvals(&workspace).await?;
-        let uses = uses(&workspace).await?;
+        let listed = standing_approvals((&self.0, &caller), &workspace).await?;
+        let uses = uses((&self.0, &caller), &workspace).await?;
         let shown =
             listed.iter().map(|listed| to_proto::standing_approval(listed, uses_of(&uses, listed)));
         Ok(Response::new(v1::ListStandingApprovalsResponse {
@@ -69,6 +71,7 @@ impl PolicyRpc {
         &self,
         request: Request<v1::RevokeStandingApprovalRequest>,
     ) -> Result<Response<v1::RevokeStandingApprovalResponse>, Status> {
+        let caller = from_proto::caller(request.extensions())?;
         let request = request.into_inner();
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
         let listed =
@@ -80,7 +83,7 @@ impl PolicyRpc {
                     _ => error::status(Reason::ApprovalsUnusable, &refusal.to_string(), &[]),
                 }
             })?;
-        let uses = uses_of(&uses(&workspace).await?, &listed);
+        let uses = uses_of(&uses((&self.0, &caller), &workspace).await?, &listed);
         let approval = Some(to_proto::standing_approval(&listed, uses));
         Ok(Response::new(v1::RevokeStandingApprovalResponse { approval }))
     }
@@ -90,14 +93,15 @@ impl PolicyRpc {
         request: Request<v1::ExplainPolicyRequest>,
     ) -> Result<Response<v1::ExplainPolicyResponse>, Status> {
         let (_, extensions, request) = request.into_parts();
+        let asker = from_proto::caller(&extensions)?;
         let caller = match request.caller.as_str() {
-            "" => from_proto::caller(&extensions)?.name().to_owned(),
+            "" => asker.name().to_owned(),
             named => named.to_owned(),
         };
         from_proto::bounded("caller", &caller, from_proto::NAME_BYTES_MAX)?;
         let workspace = from_proto::workspace(&self.0, &request.workspace)?;
         let text = request.arguments_json;
-        let parsed = blocking(move || arguments::parse(&text)).await.map_err(error::broken)?;
+        let parsed = look_up((&self.0, &asker), move || arguments::parse(&text)).await?;
         let arguments =
             parsed.map_err(|violation| error::call(&CallError::Invalid(vec![violation])))?;
         let session_id = Some(request.session_id).filter(|id| !id.is_empty());
@@ -105,6 +109,7 @@ impl PolicyRpc {
             session_id.map(|session_id| SessionKey { caller: caller.clone(), session_id });
         let asked = Arc::new(AskedExplanation {
             daemon: Arc::clone(&self.0),
+            asker,
             workspace,
             tool: request.tool,
             arguments,
@@ -116,7 +121,10 @@ impl PolicyRpc {
             true => strictest(&found.steps),
             false => Some(Verdict::Allow),
         };
+        let place = self.0.lookups.acquire(Some(&asked.asker)).await;
         let doubt = explain::doubt(&self.0, &asked.tool, &asked.arguments, verdict).await;
+        // What follows takes its own.
+        drop(place);
         if doubt.is_some() {
             found = asked.explained(doubt).await?;
         }
@@ -132,6 +140,8 @@ impl PolicyRpc {
 /// A call that is to be explained.
 struct AskedExplanation {
     daemon: Arc<Daemon>,
+    /// Who wants to know.
+    asker: Caller,
     workspace: Arc<WorkspaceState>,
     tool: String,
     arguments: serde_json::Map<String, serde_json::Value>,
@@ -155,7 +165,8 @@ impl AskedExplanation {
         doubt: Option<ReadingDoubt>,
     ) -> Result<FoundExplanation, Status> {
         let asked = Arc::clone(self);
-        let found = blocking(move || asked.find(doubt.as_ref())).await.map_err(error::broken)?;
+        let find = move || asked.find(doubt.as_ref());
+        let found = look_up((&self.daemon, &self.asker), find).await?;
         found.map_err(|refusal| error::call(&refusal))
     }
 
@@ -191,6 +202,7 @@ fn problems(workspace: &WorkspaceState) -> Vec<String> {
 
 /// The approvals in effect, those that another process stored meanwhile included.
 async fn standing_approvals(
+    asker: (&Daemon, &Caller),
     workspace: &Arc<WorkspaceState>,
 ) -> Result<Vec<ListedApproval>, Status> {
     let workspace = Arc::clone(workspace);
@@ -198,14 +210,16 @@ async fn standing_approvals(
         workspace.answers.reload();
         workspace.answers.list(Timestamp::now())
     };
-    blocking(list).await.map_err(error::broken)
+    look_up(asker, list).await
 }
 
 /// How often each approval was used, from the journal.
-async fn uses(workspace: &Arc<WorkspaceState>) -> Result<HashMap<String, ApprovalUses>, Status> {
+async fn uses(
+    asker: (&Daemon, &Caller),
+    workspace: &Arc<WorkspaceState>,
+) -> Result<HashMap<String, ApprovalUses>, Status> {
     let workspace = Arc::clone(workspace);
-    let counted =
-        blocking(move || workspace.journal.approval_uses()).await.map_err(error::broken)?;
+    let counted = look_up(asker, move || workspace.journal.approval_uses()).await?;
     counted.map_err(|error| error::internal(&error.to_string()))
 }
 

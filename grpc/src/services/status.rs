@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use moss_proto::v1;
 use moss_proto::v1::status_service_server::StatusService;
-use tonic::{Request, Response};
+use tonic::{Request, Response, Status};
 
 use super::index::index;
 use super::methods::methods;
-use super::to_proto;
+use super::{from_proto, look_up, to_proto};
 use moss_config::EmbeddingsConfig;
 use moss_daemon::language_servers::ServerOverview;
 use moss_daemon::state::{Daemon, WorkspaceState};
@@ -27,22 +27,21 @@ methods! {
 impl StatusRpc {
     async fn get_status(
         &self,
-        _: Request<v1::GetStatusRequest>,
-    ) -> Result<Response<v1::GetStatusResponse>, tonic::Status> {
+        request: Request<v1::GetStatusRequest>,
+    ) -> Result<Response<v1::GetStatusResponse>, Status> {
         let daemon = &self.0;
+        let caller = from_proto::caller(request.extensions())?;
         let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         let is_indexed = daemon.config().index.enabled;
         let all: Vec<_> = daemon.workspaces().map(Arc::clone).collect();
         let embeddings = daemon.config().embeddings.clone();
         // What is known of files may be being brought up to date: that is waited for elsewhere.
-        let workspaces = moss_dispatch::blocking::blocking(move || {
+        let workspaces = look_up((daemon, &caller), move || {
             all.iter()
                 .map(|workspace| status_of(workspace, is_indexed, &embeddings))
                 .collect::<Vec<_>>()
         });
-        let workspaces = workspaces.await;
-        let mut workspaces =
-            workspaces.map_err(|broken| tonic::Status::internal(broken.to_string()))?;
+        let mut workspaces = workspaces.await?;
         for workspace in &mut workspaces {
             let servers = daemon.language_servers.overview(&workspace.root);
             workspace.language_servers = servers.into_iter().map(language_server).collect();

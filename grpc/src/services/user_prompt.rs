@@ -9,10 +9,10 @@ use moss_workspace::HistoryEntry;
 use tonic::{Request, Response, Status};
 
 use super::methods::methods;
-use super::{error, from_proto, history, to_proto};
+use super::{error, from_proto, history, look_up, to_proto};
 use moss_daemon::state::Daemon;
 use moss_daemon::user_prompt::{self, UserPrompt};
-use moss_dispatch::{Dispatcher as _, Events, blocking::blocking, change};
+use moss_dispatch::{Dispatcher as _, Events, change};
 
 /// Entries where the request does not say.
 const PAGE_SIZE_DEFAULT: u32 = 50;
@@ -33,11 +33,12 @@ methods! {
 impl UserPromptRpc {
     async fn get_user_prompt(
         &self,
-        _: Request<v1::GetUserPromptRequest>,
+        request: Request<v1::GetUserPromptRequest>,
     ) -> Result<Response<v1::GetUserPromptResponse>, Status> {
+        let caller = from_proto::caller(request.extensions())?;
         let daemon = Arc::clone(&self.0);
-        let text =
-            blocking(move || user_prompt::read(&daemon.setup.dirs)).await.map_err(error::broken)?;
+        let read = move || user_prompt::read(&daemon.setup.dirs);
+        let text = look_up((&self.0, &caller), read).await?;
         let text = text.map_err(|refusal| refused(&refusal))?;
         Ok(Response::new(v1::GetUserPromptResponse {
             exists: text.is_some(),
@@ -50,19 +51,19 @@ impl UserPromptRpc {
         &self,
         request: Request<v1::ListUserPromptHistoryRequest>,
     ) -> Result<Response<v1::ListUserPromptHistoryResponse>, Status> {
+        let caller = from_proto::caller(request.extensions())?;
         let entries_max = match request.into_inner().page_size {
             0 => PAGE_SIZE_DEFAULT,
             size => size.min(PAGE_SIZE_MAX),
         };
         let daemon = Arc::clone(&self.0);
         let bytes_max = daemon.config().calls.diff_bytes_max;
-        let listed = blocking(move || {
+        let listed = look_up((&self.0, &caller), move || {
             let prompt = UserPrompt::open(&daemon.setup.dirs, &daemon.config())?;
             let listed = prompt.list(entries_max as usize)?;
             listed.iter().map(|found| with_diffs(&prompt, found)).collect::<Result<Vec<_>, _>>()
         })
-        .await
-        .map_err(error::broken)?;
+        .await?;
         let mut entries = listed.map_err(|refusal| refused(&refusal))?;
         let changes = entries.iter_mut().flat_map(|entry| &mut entry.changes);
         change::shorten(changes.map(|change| &mut change.diff), bytes_max);

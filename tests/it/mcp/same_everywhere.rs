@@ -299,6 +299,8 @@ fn over_mcp(calls: Calls, mut request: impl FnMut(&str, Value) -> Value) -> Vec<
 /// The records of a machine without what makes each of them different.
 fn journal(site: &Site) -> Vec<Value> {
     let mut all = records(site);
+    // A question that stays open is over when its daemon ends: of MCP alone there are such.
+    all.retain(|one| one["kind"] != "confirmation" || one["decision"] != "withdrawn");
     all.iter_mut().for_each(|record| settle(record, site));
     // What a caller can do where nobody confirms is another thing on every front.
     for record in all.iter_mut().filter(|record| record["outcome"] == "unconfirmed") {

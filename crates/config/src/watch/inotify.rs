@@ -102,7 +102,8 @@ impl WatchedDirectories {
 impl<F: Fn(WatchEvent)> Listener<F> {
     fn run(self) {
         if let Err(error) = self.listen() {
-            tracing::error!(%error, "file changes are no longer detected: restart moss");
+            tracing::error!(%error, "files can no longer be watched; moss polls them");
+            (self.hear)(WatchEvent::Deaf);
         }
     }
 

@@ -135,3 +135,22 @@ fn changes_of_followed_names_wake_and_so_does_what_was_lost() {
     heard.hear(WatchEvent::Lost);
     assert!(heard.lock().lost);
 }
+
+#[tokio::test]
+async fn files_are_polled_when_the_watching_thread_ended() {
+    let temp = tempfile::tempdir().unwrap();
+    let file = temp.path().join("policy.toml");
+    let watch = Arc::new(FileWatcher::new());
+    watch.follow(Group::Policies, vec![file.clone()]);
+    assert!(!watch.blind.load(Ordering::Relaxed));
+    let (mut rounds, of_task) = (watch.subscribe(), Arc::clone(&watch));
+    let runs = tokio::spawn(async move { of_task.run().await });
+    watch.heard.hear(WatchEvent::Deaf);
+    // The first because it is told; the others come by themselves.
+    for _ in 0..3 {
+        timeout(BOUND, rounds.changed()).await.expect("it looks").unwrap();
+        watch.follow(Group::Policies, vec![file.clone()]);
+        assert!(watch.blind.load(Ordering::Relaxed));
+    }
+    runs.abort();
+}

@@ -6,15 +6,16 @@ use std::time::Duration;
 
 use moss_sdk::ContentHash;
 
-use super::Effects;
+use super::{Effects, as_recorded};
 use crate::call::held_records::OnRecord;
 use crate::call::record;
 use crate::call::weight::held_bytes;
+use crate::caller::until_revoked;
 use crate::confirm::{LeftKey, LeftQuestion, PendingConfirmation, WaitOutcome};
 use moss_dispatch::{
-    CallError, Caller, ConfirmMode, Confirmation, Event, Offer, Question, Unconfirmed,
-    change::FileChange, command::CommandQuestion, confirmation::ConfirmationState,
-    consent::Consent, embedding::EmbeddingQuestion,
+    CallError, ConfirmMode, Confirmation, Event, Offer, Question, Unconfirmed, change::FileChange,
+    command::CommandQuestion, confirmation::ConfirmationState, consent::Consent,
+    embedding::EmbeddingQuestion,
 };
 use moss_journal::AskOutcome;
 use moss_policy::Decision;
@@ -22,8 +23,6 @@ use moss_policy::Decision;
 /// How long a call waits for a decision that then leaves its question open: shorter than the time that
 /// clients of models give a tool.
 const LEAVE_WAIT: Duration = Duration::from_secs(45);
-/// How often moss looks whether the token is still in effect that left a question.
-const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 /// Most of a part of a command that an error shows, in bytes.
 const PART_BYTES_MAX: usize = 200;
 
@@ -44,16 +43,6 @@ pub(super) struct Ask<'a> {
     pub(super) embedding: Option<Arc<EmbeddingQuestion>>,
     /// The standing approvals that may be given.
     pub(super) offers: Vec<Offer>,
-}
-
-/// Waits until the token of a caller is revoked: nobody comes back then for what it asked.
-async fn revoked(caller: &Caller) {
-    if !caller.is_revocable() {
-        return std::future::pending().await;
-    }
-    while !caller.is_revoked() {
-        tokio::time::sleep(LOOK_INTERVAL).await;
-    }
 }
 
 /// Which part of a command asks first, and why: a model may do without it.
@@ -134,6 +123,16 @@ impl Effects {
 
     /// Gets a decision: from the digest that came along, from a person, or not at all.
     pub(super) async fn ask(&self, ask: Ask<'_>) -> Result<OnRecord, CallError> {
+        self.ask_within(ask, Duration::MAX).await
+    }
+
+    /// As [`Effects::ask`], where a person has so long a time at most. Who bounds the wait from outside would lose the
+    /// slot that the call gave away meanwhile, and a decision that comes while there is no slot.
+    pub(super) async fn ask_within(
+        &self,
+        ask: Ask<'_>,
+        wait_max: Duration,
+    ) -> Result<OnRecord, CallError> {
         let call = &self.scope.call;
         let digest = ask.digest;
         if call.approvals().contains(&digest) {
@@ -172,8 +171,9 @@ impl Effects {
         let needed = Event::ConfirmationNeeded(Arc::clone(pending.confirmation()));
         self.scope.events.send(needed).await;
         let stops = self.scope.daemon.draining.cancelled();
+        let decided = pending.outcome_within(wait_max);
         let answer = tokio::select! {
-            answer = self.scope.held_by_question(self.scope.parked(pending.outcome())) => answer,
+            answer = self.scope.held_by_question(self.scope.parked(decided)) => answer,
             () = stops => return Err(CallError::Cancelled),
         };
         self.lock().asking = None;
@@ -221,13 +221,23 @@ impl Effects {
             "a question waits: `moss confirm show {id}`, `moss confirm approve {id}`"
         );
         let (left, draining) = (Arc::clone(&daemon.left_questions), daemon.draining.clone());
-        let caller = self.scope.call.caller.clone();
+        let (confirmations, caller) =
+            (Arc::clone(&daemon.confirmations), self.scope.call.caller.clone());
+        let question_left = record::OutlivingQuestion::of(&self.scope, key.digest);
         daemon.tasks.spawn(async move {
-            tokio::select! {
-                answer = answer => left.settle(&key, answer),
-                () = revoked(&caller) => left.withdraw(&key),
-                () = draining.cancelled() => {}
+            let answer = tokio::select! {
+                answer = answer => Some(answer),
+                // Nobody comes back then for what it asked.
+                () = until_revoked(&caller) => None,
+                () = draining.cancelled() => None,
+            };
+            // First: the same call may come at once.
+            match answer {
+                Some(answer) => left.settle(&key, answer),
+                None => left.withdraw(&key),
             }
+            let (outcome, reason) = as_recorded(confirmations.end_of(&id));
+            question_left.ended(outcome, reason.as_deref()).await;
         });
         Err(self.left(question).await)
     }
@@ -349,5 +359,32 @@ impl Effects {
         let shown = Event::ConfirmationNeeded(Arc::clone(&confirmation));
         self.scope.events.send(shown).await;
         CallError::Unconfirmed(Box::new(Unconfirmed { message, confirmation }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use moss_policy::Action;
+
+    use super::*;
+    use crate::call::tests::TestDaemon;
+
+    #[tokio::test]
+    async fn a_call_that_goes_on_without_a_decision_has_its_slot_again_and_no_question() {
+        let site = TestDaemon::new(&[""]);
+        let mut scope = site.scope("find_code_location");
+        scope.call.confirm = ConfirmMode::Wait;
+        let scope = Arc::new(scope);
+        record::started(&scope).await.unwrap();
+        scope.take_permit().await.unwrap();
+        let effects = Effects::new(Arc::clone(&scope));
+        let decision = effects.decide(&scope.workspace.policy.load(), Action::Register, None);
+        let ask = Ask::of(ContentHash::from_bytes([7; 32]), &decision);
+        let asked = effects.ask_within(ask, Duration::ZERO).await;
+        assert!(matches!(asked, Err(CallError::Unconfirmed(_))), "{asked:?}");
+        assert!(effects.lock().asking.is_none(), "how it ended is recorded");
+        assert!(site.daemon.confirmations.pending().is_empty());
+        assert_eq!(site.daemon.permits.running(), 1);
+        assert!(scope.leave_permit().is_some());
     }
 }

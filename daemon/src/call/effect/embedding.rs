@@ -65,18 +65,18 @@ impl Effects {
             })),
             ..Ask::of(digest, &decision)
         };
-        let on_record = match tokio::time::timeout(ASK_MAX, self.ask(ask)).await {
-            Ok(Ok(on_record)) => on_record,
+        let on_record = match self.ask_within(ask, ASK_MAX).await {
+            Ok(on_record) => on_record,
             // The question stays open: a later call learns what came of it.
-            Ok(Err(CallError::Unconfirmed(_))) if self.scope.call.confirm == ConfirmMode::Leave => {
+            Err(CallError::Unconfirmed(_)) if self.scope.call.confirm == ConfirmMode::Leave => {
                 return Ok(None);
             }
-            Ok(Err(CallError::Denied { .. } | CallError::Unconfirmed(_))) | Err(_) => {
+            Err(CallError::Denied { .. } | CallError::Unconfirmed(_)) => {
                 embeddings.refuse(id, caller, policy);
                 return Ok(None);
             }
-            Ok(Err(CallError::TooManyConfirmations(_))) => return Ok(None),
-            Ok(Err(error)) => return Err(error),
+            Err(CallError::TooManyConfirmations(_)) => return Ok(None),
+            Err(error) => return Err(error),
         };
         // A decision to one question does not overrule a rule that came meanwhile.
         if self.decide_embedding(&self.scope.workspace.policy.load()).verdict == Verdict::Deny {

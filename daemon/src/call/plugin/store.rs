@@ -109,8 +109,15 @@ impl GuestStore for CallStore {
             if !self.scope.call.dry_run {
                 return self.changed(move |stores, owner| stores.delete(owner, &key)).await;
             }
-            let was_there = self.get(key.clone()).await?.is_some();
-            self.unkept().insert(key, None);
+            let asked = key.clone();
+            let kept = self.kept(move |stores, owner| stores.get(owner, &asked)).await?;
+            let mut unkept = self.unkept();
+            let was_there = unkept.get(&key).map_or(kept.is_some(), Option::is_some);
+            // What is not kept needs no note that it is gone: a guest can name as many such keys as it likes.
+            match kept {
+                Some(_) => unkept.insert(key, None),
+                None => unkept.remove(&key),
+            };
             Ok(was_there)
         })
     }
@@ -128,5 +135,32 @@ impl GuestStore for CallStore {
             keys.dedup();
             Ok(keys)
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::call::tests::TestDaemon;
+
+    #[tokio::test]
+    async fn a_dry_run_notes_of_deleted_keys_only_those_that_are_kept() {
+        let site = TestDaemon::new(&[""]);
+        let owner = StoreOwner { plugin: "probe".to_owned(), origin: "/probe.wasm".to_owned() };
+        let mut scope = site.scope("probe");
+        scope.call.dry_run = true;
+        scope.workspace.installed.stores.set(&owner, "kept", b"1", 1_000).unwrap();
+        let store = CallStore { scope: Arc::new(scope), owner, unkept: Mutex::default() };
+        for is_there in [true, false] {
+            assert_eq!(store.delete("kept".to_owned()).await.unwrap(), is_there);
+        }
+        for number in 0..8 {
+            let key = number.to_string();
+            assert!(!store.delete(key.clone()).await.unwrap());
+            store.set(key.clone(), vec![1], 1_000).await.unwrap();
+            assert!(store.delete(key).await.unwrap());
+        }
+        assert_eq!(store.keys(String::new()).await.unwrap(), Vec::<String>::new());
+        assert_eq!(store.unkept().len(), 1);
     }
 }

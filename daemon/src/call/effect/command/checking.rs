@@ -21,8 +21,8 @@ use crate::call::stop::EffectStop;
 const REPORT_BYTES_MAX: u64 = 16 << 20;
 /// Most bytes of all reports together.
 const REPORTS_BYTES_MAX: u64 = 64 << 20;
-/// Most reports that are read.
-const REPORTS_MAX: usize = 100;
+/// Most reports that are read: Gradle writes one for each class.
+const REPORTS_MAX: usize = 20_000;
 /// Most directories among them that are looked into, and what for.
 const DIRECTORIES_MAX: usize = 100;
 const PROFILES: [&str; 2] = ["lcov.info", "coverage.info"];
@@ -103,7 +103,7 @@ impl Effects {
         let wanted = OutputWanted::Whole { reports: Some(reports.path().to_owned()), follower };
         let ran = self.run_planned(sandbox, &planned, tier_min, wanted).await;
         let read = move || {
-            let read = read_reports(&reports, &given, REPORTS_BYTES_MAX);
+            let read = read_reports(&reports, &given, (REPORTS_MAX, REPORTS_BYTES_MAX));
             // Until the next check nobody needs what may be gigabytes.
             if let Err(error) = reports.clear() {
                 tracing::warn!(%error, "reports of a check were not removed");
@@ -132,11 +132,11 @@ impl Effects {
     }
 }
 
-/// Reads what a check reported, at most so many bytes. What it was given is no report.
+/// Reads what a check reported, at most so many files and bytes. What it was given is no report.
 fn read_reports(
     reports: &OwnDir,
     given: &[String],
-    bytes_max: u64,
+    (files_max, bytes_max): (usize, u64),
 ) -> Result<ReadReports, moss_workspace::Error> {
     let mut found = reports.files()?;
     found.retain(|file| !given.contains(&file.name));
@@ -148,7 +148,7 @@ fn read_reports(
     for (directory, file) in found.chain(nested.iter().map(|(within, file)| (within, file.clone())))
     {
         let file_max = room.min(REPORT_BYTES_MAX);
-        let is_short = read.files.len() == REPORTS_MAX || file.size_bytes > file_max;
+        let is_short = read.files.len() == files_max || file.size_bytes > file_max;
         let bytes = match is_short {
             true => None,
             false => directory.read(&file.name, file_max).ok().flatten(),
@@ -217,7 +217,8 @@ mod tests {
     }
 
     fn read(reports: &OwnDir, bytes_max: u64) -> (Vec<(String, usize)>, usize) {
-        let read = read_reports(reports, &["given".to_owned()], bytes_max).unwrap();
+        let bounds = (REPORTS_MAX, bytes_max);
+        let read = read_reports(reports, &["given".to_owned()], bounds).unwrap();
         let files = read.files.into_iter().map(|file| (file.name, file.text.len()));
         (files.collect(), read.left_out)
     }
@@ -254,15 +255,18 @@ mod tests {
         let files = Vec::new();
         assert_eq!(ReadReports { files, left_out: 0 }.left_out(), None);
         let (_folder, reports) = written(&[("a", (16 << 20) + 1), ("b", 1)]);
-        let said = read_reports(&reports, &[], REPORTS_BYTES_MAX).unwrap().left_out().unwrap();
+        let bounds = (REPORTS_MAX, REPORTS_BYTES_MAX);
+        let said = read_reports(&reports, &[], bounds).unwrap().left_out().unwrap();
         assert!(
             said.starts_with("1 of 2 report files were not read") && said.contains("64 MiB"),
             "{said}"
         );
-        let many: Vec<_> = (0..REPORTS_MAX + 3).map(|number| (number.to_string(), 1)).collect();
+        let many: Vec<_> = (0..120).map(|number| (number.to_string(), 1)).collect();
         let many: Vec<_> = many.iter().map(|(name, length)| (name.as_str(), *length)).collect();
         let (_folder, reports) = written(&many);
-        let read = read_reports(&reports, &[], REPORTS_BYTES_MAX).unwrap();
-        assert_eq!((read.files.len(), read.left_out), (REPORTS_MAX, 3));
+        for (bounds, expected) in [(bounds, (120, 0)), ((117, REPORTS_BYTES_MAX), (117, 3))] {
+            let read = read_reports(&reports, &[], bounds).unwrap();
+            assert_eq!((read.files.len(), read.left_out), expected);
+        }
     }
 }

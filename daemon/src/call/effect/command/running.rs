@@ -108,6 +108,8 @@ impl Effects {
             let set = READING_GIT.map(|(name, value)| (name.into(), value.into()));
             command.environment.set.extend(set);
         }
+        // Last: the call may have waited for long.
+        self.check_not_cancelled().map_err(|stop| self.pass_on(stop))?;
         Ok(command)
     }
 
@@ -318,7 +320,48 @@ pub(super) fn not_started(error: SandboxError) -> ToolError {
 
 #[cfg(test)]
 mod tests {
+    use moss_dispatch::{Caller, Role, Standing};
+    use moss_policy::CommandGrants;
+    use moss_sdk::{ContentHash, RelPath};
+
     use super::*;
+    use crate::call::tests::TestDaemon;
+
+    #[derive(Debug)]
+    struct Revoked;
+
+    impl Standing for Revoked {
+        fn id(&self) -> ContentHash {
+            ContentHash::from_bytes([0; 32])
+        }
+
+        fn is_revoked(&self) -> bool {
+            true
+        }
+    }
+
+    #[tokio::test]
+    async fn no_command_is_started_for_a_token_that_was_revoked() {
+        let planned = PlannedCommand {
+            command: "true".to_owned(),
+            directory: RelPath::root(),
+            parts: Vec::new(),
+            profile: Profile::WorkspaceWrite,
+            grants: CommandGrants::default(),
+            tier: Tier::Full,
+            is_background: false,
+            has_terminal: false,
+        };
+        let site = TestDaemon::new(&[""]);
+        let others = Arc::new(Effects::new(Arc::new(site.scope("run_terminal_cmd"))));
+        others.sandboxed(&planned, Tier::Full).await.unwrap();
+        let mut scope = site.scope("run_terminal_cmd");
+        scope.call.caller = Caller::named(Role::Caller, "ci".to_owned(), Arc::new(Revoked));
+        let effects = Arc::new(Effects::new(Arc::new(scope)));
+        let refused = effects.sandboxed(&planned, Tier::Full).await.unwrap_err();
+        assert_eq!(refused.code, ErrorCode::Denied, "{refused:?}");
+        assert!(refused.message.contains("`ci` was revoked"), "{refused:?}");
+    }
 
     #[test]
     fn a_command_is_killed_early_enough_for_its_call_to_report_it() {

@@ -193,22 +193,22 @@ impl Effects {
             offers,
         };
         let name = &planned.command;
-        match tokio::time::timeout(ASK_MAX, self.ask(ask)).await {
-            Ok(Ok(_)) => Ok(Ok(())),
-            Ok(Err(CallError::Denied { .. })) => {
+        match self.ask_within(ask, ASK_MAX).await {
+            Ok(_) => Ok(Ok(())),
+            Err(CallError::Denied { .. }) => {
                 let why = format!("a person denied starting `{name}`");
                 Ok(Err(ServerRefusal { why, is_answered: true }))
             }
             // The question stays open: a later call learns what came of it.
-            Ok(Err(CallError::Unconfirmed(_))) if self.scope.call.confirm == ConfirmMode::Leave => {
+            Err(CallError::Unconfirmed(_)) if self.scope.call.confirm == ConfirmMode::Leave => {
                 let why = format!("whether `{name}` may be started waits in moss for a person");
                 Ok(Err(ServerRefusal::passing(why)))
             }
-            Ok(Err(CallError::Unconfirmed(_) | CallError::TooManyConfirmations(_))) | Err(_) => {
+            Err(CallError::Unconfirmed(_) | CallError::TooManyConfirmations(_)) => {
                 let why = format!("nobody decided in time whether `{name}` may be started");
                 Ok(Err(ServerRefusal { why, is_answered: true }))
             }
-            Ok(Err(error)) => Err(error.into()),
+            Err(error) => Err(error.into()),
         }
     }
 }
