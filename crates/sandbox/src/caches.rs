@@ -6,6 +6,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use crate::command::FileView;
+use crate::real_paths::RealPaths;
 use crate::visible;
 
 /// Fewest directories that a cache lies in, the root directory among them.
@@ -43,7 +44,7 @@ impl FileView {
     pub fn keep_caches(&mut self, home: Option<&Path>) {
         let named = std::mem::take(&mut self.writable);
         let masked = self.masked.iter().filter_map(|path| path.canonicalize().ok());
-        let chosen = CacheBounds::new(self, home, masked).choose(named);
+        let chosen = CacheBounds::new(self, home, masked).choose(named, &RealPaths::default());
         self.writable = chosen.into_iter().map(|cache| cache.at).collect();
     }
 }
@@ -75,8 +76,13 @@ impl CacheBounds {
     }
 
     /// Chooses those that a command is given, each of them once: one that lies in another comes with that.
-    pub(crate) fn choose(&self, named: impl IntoIterator<Item = PathBuf>) -> Vec<Cache> {
-        let mut found: Vec<_> = named.into_iter().filter_map(|named| self.cache(&named)).collect();
+    pub(crate) fn choose(
+        &self,
+        named: impl IntoIterator<Item = PathBuf>,
+        real: &RealPaths,
+    ) -> Vec<Cache> {
+        let found = named.into_iter().filter_map(|named| self.cache(&named, real));
+        let mut found: Vec<_> = found.collect();
         // From the outside in.
         found.sort();
         let mut chosen: Vec<Cache> = Vec::new();
@@ -89,13 +95,13 @@ impl CacheBounds {
     }
 
     /// A directory, where it is there and is no more than a cache.
-    fn cache(&self, named: &Path) -> Option<Cache> {
+    fn cache(&self, named: &Path, real: &RealPaths) -> Option<Cache> {
         let is_plain = !named.components().any(|part| part == Component::ParentDir);
         // Without a slash at its end.
         let at: PathBuf = named.components().collect();
         let is_deep = at.is_absolute() && at.components().count() > DEPTH_MIN;
         let expected = self.home.as_ref().and_then(|home| home.place_of(&at));
-        let real = at.canonicalize().ok()?;
+        let real = real.of(&at)?;
         let is_named = real == expected.unwrap_or_else(|| at.clone());
         let is_cache = is_plain && is_deep && is_named && real.is_dir() && !self.is_refused(&real);
         is_cache.then_some(Cache { real, at })
@@ -171,7 +177,8 @@ mod tests {
         fn choose_of(&self, home: &str, named: &[&str]) -> Vec<String> {
             let home = self.root.join(home);
             let bounds = CacheBounds::new(&self.files, Some(&home), []);
-            let chosen = bounds.choose(named.iter().map(|path| self.root.join(path)));
+            let named = named.iter().map(|path| self.root.join(path));
+            let chosen = bounds.choose(named, &RealPaths::default());
             let name = |cache: Cache| cache.at.strip_prefix(&self.root).unwrap().to_owned();
             chosen.into_iter().map(|cache| name(cache).display().to_string()).collect()
         }

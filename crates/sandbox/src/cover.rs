@@ -5,7 +5,8 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fs;
+use std::fs::{self, FileType};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::bound_sockets::is_socket;
@@ -14,8 +15,8 @@ use crate::hindered::HinderingPaths;
 use crate::mount_index::MountIndex;
 use crate::mounts::PlannedMount;
 use crate::order::CoverOrder;
-use crate::reached::real_of;
-use crate::repository;
+use crate::real_paths::RealPaths;
+use crate::repository::GitAccess;
 use crate::running_snapshots::LooseFiles;
 
 /// How many names of many an error shows.
@@ -77,22 +78,24 @@ struct Seen<'a> {
     index: MountIndex,
     /// What is not protected by mounts. What is masked is masked whoever may write it: it may be a person's.
     loose: &'a LooseFiles,
+    real: &'a RealPaths,
 }
 
 /// Covers what a command may not read; and what it may not change, where its profile lets it write. `mounts` are
-/// those by which it sees files.
+/// those by which it sees files, and `repositories` its `.git`s.
 pub(crate) fn cover(
     mounts: &[PlannedMount],
     command: &SandboxedCommand,
-    masked: BTreeSet<PathBuf>,
+    (masked, repositories): (BTreeSet<PathBuf>, Vec<(PathBuf, GitAccess)>),
+    real: &RealPaths,
     (loose, mounts_max): (&LooseFiles, usize),
 ) -> Result<Covering, TooManyMounts> {
-    let seen = Seen { mounts, index: MountIndex::of(mounts), loose };
-    let masks = seen.masks(masked);
+    let seen = Seen { mounts, index: MountIndex::of(mounts), loose, real };
+    let (masks, sockets) = seen.masks(masked);
     let mut cover = Cover::default();
     match command.profile {
         Profile::ReadOnly => {}
-        Profile::WorkspaceWrite => cover.protect(&seen, command, &masks),
+        Profile::WorkspaceWrite => cover.protect(&seen, command, &masks, repositories),
         Profile::DangerFull => cover.pin_above(&seen, &masks),
     }
     let needed = cover.count() + masks.len();
@@ -108,7 +111,7 @@ pub(crate) fn cover(
         masked: masks
             .iter()
             .map(PlannedMount::at)
-            .filter(|at| !is_socket(at))
+            .filter(|at| !sockets.contains(*at))
             .map(Path::to_owned)
             .collect(),
         protected: cover.ranked.iter().filter(is_read_only).filter(is_kept).cloned().collect(),
@@ -141,24 +144,32 @@ impl Seen<'_> {
         self.index.find(path).map(|place| &self.mounts[place])
     }
 
-    /// What hides files and directories, as far as they are seen.
-    fn masks(&self, masked: BTreeSet<PathBuf>) -> Vec<PlannedMount> {
+    /// What hides files and directories, as far as they are seen, and which of them are sockets.
+    fn masks(&self, masked: BTreeSet<PathBuf>) -> (Vec<PlannedMount>, BTreeSet<PathBuf>) {
         let mut masks: Vec<PlannedMount> = Vec::new();
+        let mut sockets = BTreeSet::new();
         for path in masked {
             let is_seen = self.mount_of(&path).is_some_and(PlannedMount::shows_host);
             // In their order, what lies in a directory comes right behind it.
             let is_covered = masks.last().is_some_and(|mask| path.starts_with(mask.at()));
-            if is_seen && !is_covered {
-                masks.push(if path.is_dir() {
-                    PlannedMount::MaskedDirectory(path)
-                } else if is_socket(&path) && self.writable_above(&path).is_none() {
-                    PlannedMount::MaskedSocket(path)
-                } else {
-                    PlannedMount::MaskedFile(path)
-                });
+            if !is_seen || is_covered {
+                continue;
             }
+            let kind = fs::metadata(&path).map(|found| found.file_type());
+            // Most are no sockets, and a link to one counts as a file.
+            let is_one = kind.as_ref().is_ok_and(FileType::is_socket) && is_socket(&path);
+            if is_one {
+                sockets.insert(path.clone());
+            }
+            masks.push(if kind.is_ok_and(|kind| kind.is_dir()) {
+                PlannedMount::MaskedDirectory(path)
+            } else if is_one && self.writable_above(&path).is_none() {
+                PlannedMount::MaskedSocket(path)
+            } else {
+                PlannedMount::MaskedFile(path)
+            });
         }
-        masks
+        (masks, sockets)
     }
 
     /// The innermost writable mount that a path lies in.
@@ -185,10 +196,15 @@ impl Cover {
     ///
     /// So is every directory above what is masked: while one command starts, another could move what
     /// the first is not to read.
-    fn protect(&mut self, seen: &Seen<'_>, command: &SandboxedCommand, masks: &[PlannedMount]) {
-        self.repositories = repository::all(&command.files);
-        let read = |dot_git: &PathBuf| repository::read(dot_git, &command.files.workspace);
-        let all: Vec<_> = self.repositories.iter().map(read).collect();
+    fn protect(
+        &mut self,
+        seen: &Seen<'_>,
+        command: &SandboxedCommand,
+        masks: &[PlannedMount],
+        repositories: Vec<(PathBuf, GitAccess)>,
+    ) {
+        let (repositories, all): (Vec<PathBuf>, Vec<GitAccess>) = repositories.into_iter().unzip();
+        self.repositories = repositories;
         let own = all.iter().filter_map(|access| access.own.clone()).collect();
         for access in all.into_iter().map(|access| access.without(&own)) {
             let is_loose = access.protected.iter().all(|path| seen.loose.has(path));
@@ -234,19 +250,18 @@ impl Cover {
     fn add(&mut self, seen: &Seen<'_>, path: PathBuf, mounts_max: usize) {
         // What a link leads to lies where commands write as well, or it is nobody's to compare and to restore.
         let is_written = |path: &Path| seen.writable_above(path).is_some();
-        if self.is_covered(&path) || !is_written(&path) || !is_written(&real_of(&path)) {
+        if self.is_covered(&path) || !is_written(&path) || !is_written(&seen.real.above(&path)) {
             return;
         }
         let parent = path.parent().unwrap_or(&path);
-        let is_real = |path: &Path| fs::canonicalize(path).is_ok_and(|real| real == path);
-        let mut pins = if is_real(parent) { seen.above(parent) } else { Vec::new() };
+        let mut pins = if seen.real.is_real(parent) { seen.above(parent) } else { Vec::new() };
         pins.retain(|pin| !self.pinned.contains(pin));
         let has_room = self.count() + pins.len() < mounts_max && !seen.loose.has(&path);
         if has_room {
             self.pinned.extend(pins);
         }
         self.ranked.push(path.clone());
-        if has_room && is_real(&path) {
+        if has_room && seen.real.is_real(&path) {
             self.read_only.insert(path);
         } else {
             // It is not there, or a link leads to it: that can be replaced.

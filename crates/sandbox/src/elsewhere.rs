@@ -9,7 +9,7 @@ use std::process::ExitCode;
 
 use crate::command::CommandLimits;
 use crate::order::AppliedLayer;
-use crate::start::StartKind;
+use crate::start::{ForkBounds, StartKind};
 
 /// The argument by which moss's program knows that it is a keeper.
 pub(crate) const KEEPER: &str = "keep-command";
@@ -28,7 +28,11 @@ impl ForkServer {
         Self
     }
 
-    pub(crate) fn start(&self, _kind: StartKind, _fds: &[OwnedFd]) -> io::Result<()> {
+    pub(crate) fn start(
+        &self,
+        _process: (StartKind, ForkBounds),
+        _fds: &[OwnedFd],
+    ) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 }

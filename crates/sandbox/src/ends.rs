@@ -7,6 +7,10 @@ use std::os::unix::net::UnixStream;
 use tokio::net::unix::pipe;
 
 use crate::command::SandboxedCommand;
+#[cfg(not(target_os = "linux"))]
+use crate::elsewhere::CommandGroup;
+#[cfg(target_os = "linux")]
+use crate::groups::CommandGroup;
 use crate::input::CommandInput;
 use crate::running::Kept;
 use crate::terminal;
@@ -73,13 +77,23 @@ impl KeeperEnds {
         Ok(number)
     }
 
+    /// Has the keeper inherit what is open of its command's group. Returns the number of the first there.
+    pub(crate) fn add_group(&mut self, group: &CommandGroup) -> io::Result<u32> {
+        let [first, rest @ ..] = group.open()?;
+        let first = self.add(first)?;
+        for fd in rest {
+            self.add(fd)?;
+        }
+        u32::try_from(first).map_err(io::Error::other)
+    }
+
     /// Takes those that are the keeper's, in the order of their numbers.
     pub(crate) fn take_theirs(&mut self) -> Vec<OwnedFd> {
         std::mem::take(&mut self.theirs)
     }
 
-    /// Makes moss's ends what a keeper is watched over by.
-    pub(crate) fn keep(self) -> io::Result<Kept> {
+    /// Makes moss's ends what a keeper is watched over by, which these orders are for, and what comes with them.
+    pub(crate) fn keep(self, orders: Vec<u8>, enclosed: Option<OwnedFd>) -> io::Result<Kept> {
         let control = tokio::net::UnixStream::from_std(self.control)?;
         let stdout = pipe::Receiver::from_owned_fd(self.stdout.into())?;
         let stderr = pipe::Receiver::from_owned_fd(self.stderr.into())?;
@@ -91,6 +105,6 @@ impl KeeperEnds {
                 (Some(CommandInput::of_terminal(ours)?), Some(output))
             }
         };
-        Ok(Kept { control, stdout, stderr, input, terminal })
+        Ok(Kept { control, stdout, stderr, input, terminal, orders, enclosed })
     }
 }

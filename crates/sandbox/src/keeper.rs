@@ -13,6 +13,7 @@ mod covers;
 mod exits;
 mod filter;
 mod group;
+mod leader;
 mod memory;
 mod restrict;
 mod socket;
@@ -21,10 +22,9 @@ mod streams;
 mod temporary;
 mod tree;
 
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -33,8 +33,7 @@ use rustix::process::{DumpableBehavior, Pid, PidfdFlags, Signal, WaitOptions};
 use self::asking::AskingEnd;
 use self::covers::CoverWatch;
 use self::group::KeptGroup;
-use self::restrict::Restrictions;
-pub(crate) use self::restrict::{NEWEST, drop_rights, opened_for_rule};
+pub(crate) use self::restrict::{GivenUp, NEWEST, drop_rights, opened_for_rule};
 pub(crate) use self::socket::{control, read_message, send};
 use self::standstill::Standstill;
 pub(crate) use self::streams::release_output;
@@ -43,7 +42,7 @@ use self::temporary::TemporaryFiles;
 use self::tree::ProcessTree;
 use crate::ending::{CommandLimit, CoverChange, Disturbance, LEFT_RUNNING_MAX};
 use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE, TERMINATE_AT_TERMINAL};
-use crate::system;
+use crate::start::ForkBounds;
 use crate::worker::ProcessExit;
 
 /// The argument by which moss's program knows that it is a keeper.
@@ -90,33 +89,41 @@ enum Moss {
     Gone,
 }
 
-/// Keeps the command that moss orders on the socket that is the standard input.
-pub(crate) fn run() -> io::Result<()> {
+/// Keeps the command that moss orders on the socket that is the standard input, in a process that may have given up already
+/// what the command is to be without.
+pub(crate) fn run(given_up: Option<GivenUp>) -> io::Result<()> {
     // Nobody of the same user looks into it, the command least of all.
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     let control = control()?;
     socket::report_panics(&control)?;
     let mut reports = control.try_clone()?;
-    follow_order(control).inspect_err(|error| {
+    follow_order(control, given_up).inspect_err(|error| {
         // Where moss is gone nobody has to know.
         let why = format!("its keeper cannot go on: {error}");
         let _ = send(&mut reports, &KeeperReport::Failed(why));
     })
 }
 
-fn follow_order(mut control: UnixStream) -> io::Result<()> {
-    let order = KeeperOrder::decode(&read_message(&mut control)?)?;
-    if !order.is_init {
-        if !tree::is_visible() {
-            let why = "`/proc` is not mounted: what a command leaves running would not be found";
-            return send(&mut control, &KeeperReport::Failed(why.to_owned()));
-        }
-        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
-        // It may be the leader of a session already.
-        let _ = rustix::process::setsid();
+fn follow_order(mut control: UnixStream, given_up: Option<GivenUp>) -> io::Result<()> {
+    // moss works out meanwhile what the command sees. Who has given up something is in no namespace, and keeps it in by
+    // Landlock.
+    let early = given_up.map(|_| (begin_outside(), restrict::enclose_signals()));
+    let (message, mut fds) = socket::read_with_descriptors(&mut control)?;
+    let order = KeeperOrder::decode(&message)?;
+    let layer = fds.pop();
+    if order.has_layer && layer.is_none() {
+        let why = "the rules for the system did not arrive".to_owned();
+        return send(&mut control, &KeeperReport::Failed(why));
     }
     // A command that Landlock keeps in signals nobody else either.
-    let is_enclosed = !order.is_init && order.landlock.is_some() && restrict::enclose_signals();
+    let (begun, is_enclosed) = match early {
+        Some(early) => early,
+        None if order.is_init => (Ok(()), false),
+        None => (begin_outside(), order.landlock.is_some() && restrict::enclose_signals()),
+    };
+    if let Err(error) = begun {
+        return send(&mut control, &KeeperReport::Failed(error.to_string()));
+    }
     let tree = ProcessTree::seen_by(order.is_init, is_enclosed);
     if let Some(other) = order.identities.iter().find(|one| !one.is_seen()) {
         let why = format!("{} was replaced while it was set up", other.at.display());
@@ -129,7 +136,7 @@ fn follow_order(mut control: UnixStream) -> io::Result<()> {
             return send(&mut control, &KeeperReport::Failed(why));
         }
     };
-    match start(&order) {
+    match leader::start(&order, layer, given_up) {
         Ok((leader, group)) => {
             release_streams()?;
             send(&mut control, &KeeperReport::Started)?;
@@ -144,59 +151,28 @@ fn follow_order(mut control: UnixStream) -> io::Result<()> {
     }
 }
 
-/// Starts the command in its restrictions.
-fn start(order: &KeeperOrder) -> Result<(Pid, Option<KeptGroup>), KeeperReport> {
-    let failed = |why: &str| KeeperReport::Failed(why.to_owned());
-    let (program, arguments) =
-        order.arguments.split_first().ok_or_else(|| failed("there is no program"))?;
-    let input = order.input.map(system::adopt).transpose();
-    let input = input.map_err(|error| failed(&error.to_string()))?;
-    let group = order.group.map(group::adopt).transpose();
-    let (entry, group) = group.map_err(|error| failed(&error.to_string()))?.unzip();
-    let terminal = input.as_ref().filter(|_| order.has_terminal);
-    let mut restrictions = Restrictions::prepare(order, terminal).map_err(|why| failed(&why))?;
-    let (mut reasons, mut reason) = io::pipe().map_err(|error| failed(&error.to_string()))?;
-    let mut command = Command::new(program);
-    if let Some(terminal) = terminal {
-        let shared = || terminal.try_clone().map_err(|error| failed(&error.to_string()));
-        command.stdout(shared()?).stderr(shared()?);
+/// Has a keeper without a namespace of its own find whatever its command will leave running.
+fn begin_outside() -> io::Result<()> {
+    if !tree::is_visible() {
+        let why = "`/proc` is not mounted: what a command leaves running would not be found";
+        return Err(io::Error::other(why));
     }
-    command
-        .args(arguments)
-        .env_clear()
-        .envs(order.environment.chunks_exact(2).map(|pair| (&pair[0], &pair[1])))
-        .current_dir(&order.directory)
-        .stdin(input.map_or_else(Stdio::null, Stdio::from));
-    let has_terminal = order.has_terminal;
-    system::before_exec(&mut command, move || {
-        rustix::process::setsid()?;
-        if has_terminal {
-            rustix::process::ioctl_tiocsctty(io::stdin())?;
-        }
-        memory::offer_first();
-        let entered = entry.as_ref().map_or(Ok(()), group::enter);
-        let entered = entered.map_err(|error| ("its control group", error.to_string()));
-        entered.and_then(|()| restrictions.enter()).map_err(|(step, why)| {
-            // The error of a process before its exec is a number: the text goes this way.
-            let _ = write!(reason, "{step} cannot be applied: {why}");
-            io::Error::other("restrictions")
-        })
-    });
-    let spawned = command.spawn();
-    drop(command);
-    let child = spawned.map_err(|error| {
-        let mut why = String::new();
-        match reasons.read_to_string(&mut why) {
-            Ok(_) if !why.is_empty() => KeeperReport::Failed(why),
-            _ => KeeperReport::NoProgram(error.to_string()),
-        }
-    })?;
-    Ok((Pid::from_child(&child), group))
+    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    // It may be the leader of a session already.
+    let _ = rustix::process::setsid();
+    Ok(())
 }
 
-/// Works out what is the same for all commands, before there is one.
-pub(crate) fn prepare() {
-    filter::prepare();
+/// Works out what is the same for all commands, before there is one, and gives up what keepers within these bounds do
+/// without. Where that cannot be done each command tries it by itself, and says why it is not run.
+pub(crate) fn prepare(bounds: ForkBounds) -> Option<GivenUp> {
+    match bounds {
+        ForkBounds::Unbounded => {
+            filter::prepare();
+            None
+        }
+        ForkBounds::Commands(network) => restrict::give_up(network).ok(),
+    }
 }
 
 // === impl CommandKeeper ===

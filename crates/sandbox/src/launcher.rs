@@ -31,13 +31,13 @@ use crate::system;
 pub fn keeper(arguments: &[OsString]) -> Option<ExitCode> {
     let word = arguments.get(1)?;
     let ended = if word == KEEPER {
-        keeper::run()
+        keeper::run(None)
     } else if word == FORK_SERVER {
-        server::serve().and_then(|forked| match forked {
+        server::serve(arguments.get(2)?).and_then(|forked| match forked {
             None => Ok(()),
-            Some(StartKind::Keeper) => keeper::run(),
-            Some(StartKind::Launcher(network)) => launch(network),
-            Some(StartKind::Program) => replace(),
+            Some((StartKind::Keeper, given_up)) => keeper::run(given_up),
+            Some((StartKind::Launcher(network), _)) => launch(network),
+            Some((StartKind::Program, _)) => replace(),
         })
     } else {
         return None;
@@ -64,7 +64,7 @@ fn launch(network: NetworkMode) -> io::Result<()> {
         if let Err(reason) = set_up(&order) {
             return fail(&mut control, ORDERS - 1, reason);
         }
-        return keeper::run();
+        return keeper::run(None);
     };
     drop(control);
     // What the command is to read and write is held by nobody else: it ends when the command ends it. The

@@ -22,6 +22,7 @@ mod compare;
 mod content_before;
 mod counted;
 mod cover;
+mod descriptors;
 #[cfg(not(target_os = "linux"))]
 mod elsewhere;
 mod ending;
@@ -61,6 +62,7 @@ mod probe;
 mod program;
 mod protected;
 mod reached;
+mod real_paths;
 mod record;
 mod refusing;
 mod region;

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -13,9 +14,7 @@ use crate::bubblewrap::Bubblewrap;
 use crate::command::{NetworkMode, Profile, SandboxedCommand};
 use crate::compare::Snapshot;
 #[cfg(not(target_os = "linux"))]
-use crate::elsewhere::{
-    self as system, CommandGroup, CommandGroups, ForkServer, KEEPER, SystemLayers,
-};
+use crate::elsewhere::{self as system, CommandGroups, ForkServer, KEEPER, SystemLayers};
 use crate::ending::SandboxFacts;
 use crate::ends::KeeperEnds;
 use crate::environment::{self, SelectedEnvironment};
@@ -32,15 +31,12 @@ use crate::refusing::check;
 use crate::running::{Kept, LaunchMessage, Preparation};
 use crate::running_snapshots::{HeldSnapshot, LooseFiles, open_for, settle_watched};
 use crate::snapshot_plan::SnapshotPlan;
-use crate::start::{ProgramOrder, StartKind};
+use crate::start::{ForkBounds, ProgramOrder, StartKind};
 use crate::tier::Tier;
 use crate::tracked_masks::KnownIndexes;
 #[cfg(target_os = "linux")]
 use crate::{
-    fork_server::ForkServer,
-    groups::{CommandGroup, CommandGroups},
-    keeper::KEEPER,
-    system,
+    fork_server::ForkServer, groups::CommandGroups, keeper::KEEPER, system,
     system_layer::SystemLayers,
 };
 
@@ -86,8 +82,8 @@ struct KeeperStart {
     private: Option<PrivateDirectory>,
     /// What is to be masked and can be read all the same.
     unmasked: Vec<PathBuf>,
-    /// The descriptor of rules for the system, in the keeper.
-    layer: Option<u32>,
+    /// Rules for the system.
+    layer: Option<OwnedFd>,
     /// What has to be seen where, as it is mounted by its name.
     identities: Vec<MountIdentity>,
 }
@@ -101,16 +97,6 @@ fn flatten(environment: &SelectedEnvironment) -> Vec<OsString> {
 fn not_run(program: &Path, error: &io::Error) -> io::Error {
     let why = if Path::new(OWN_PROCESS).exists() { "" } else { "; `/proc` is not mounted" };
     io::Error::new(error.kind(), format!("{} cannot be run: {error}{why}", program.display()))
-}
-
-/// Has a keeper inherit what is open of a command's group. Returns the number of the first there.
-fn add_group(ends: &mut KeeperEnds, group: &CommandGroup) -> io::Result<u32> {
-    let [first, rest @ ..] = group.open()?;
-    let first = ends.add(first)?;
-    for fd in rest {
-        ends.add(fd)?;
-    }
-    u32::try_from(first).map_err(io::Error::other)
 }
 
 // === impl Means ===
@@ -133,16 +119,12 @@ impl Means {
         check(command)?;
         let mut ends = KeeperEnds::open(command)?;
         let group = groups.map(|groups| groups.make(&command.limits)).transpose()?;
-        let first = group.as_ref().map(|group| add_group(&mut ends, group)).transpose()?;
-        let kind = match self.launcher {
-            None => StartKind::Keeper,
-            Some(Launcher::Own) => StartKind::Launcher(command.network),
-            Some(Launcher::Bubblewrap(_)) => StartKind::Program,
-        };
+        let first = group.as_ref().map(|group| ends.add_group(group)).transpose()?;
+        let process = self.process(command);
         // What need not know what the command sees is set up while that is worked out.
-        let is_early = matches!(kind, StartKind::Launcher(_));
+        let is_early = process.0 != StartKind::Program;
         if is_early {
-            self.fork(kind, &mut ends)?;
+            self.fork(process, &mut ends)?;
         }
         if self.launcher.is_some() && command.profile == Profile::WorkspaceWrite {
             settle_watched(&command.files.workspace);
@@ -150,14 +132,32 @@ impl Means {
         let mut preparation = self.prepare(command, (sockets, loose), &mut ends)?;
         (preparation.order.group, preparation.group) = (first, group);
         if !is_early {
-            self.fork(kind, &mut ends)?;
+            self.fork(process, &mut ends)?;
         }
-        Ok((ends.keep()?, preparation))
+        let kept = ends.keep(preparation.orders()?, preparation.layer.take())?;
+        Ok((kept, preparation))
     }
 
-    fn fork(&self, kind: StartKind, ends: &mut KeeperEnds) -> io::Result<()> {
-        let started = self.fork_server.start(kind, &ends.take_theirs());
+    /// What the keeper of a command is forked as, and within which bounds.
+    fn process(&self, command: &SandboxedCommand) -> (StartKind, ForkBounds) {
+        match self.launcher {
+            None if self.keeps_in(command) => {
+                (StartKind::Keeper, ForkBounds::Commands(self.network(command)))
+            }
+            None => (StartKind::Keeper, ForkBounds::Unbounded),
+            Some(Launcher::Own) => (StartKind::Launcher(command.network), ForkBounds::Unbounded),
+            Some(Launcher::Bubblewrap(_)) => (StartKind::Program, ForkBounds::Unbounded),
+        }
+    }
+
+    fn fork(&self, process: (StartKind, ForkBounds), ends: &mut KeeperEnds) -> io::Result<()> {
+        let started = self.fork_server.start(process, &ends.take_theirs());
         started.map_err(|error| not_run(&self.program, &error))
+    }
+
+    /// Whether a command is kept in by more than its namespaces.
+    fn keeps_in(&self, command: &SandboxedCommand) -> bool {
+        command.profile != Profile::DangerFull && self.tier > Tier::None
     }
 
     fn mounts_max(&self) -> usize {
@@ -192,7 +192,7 @@ impl Means {
         let mut environment = environment::select(&command.environment, network);
         let mut plan = plan::plan(command, &environment, sockets, (loose, self.mounts_max()))?;
         let hidden_sockets = plan.hidden_sockets();
-        let is_kept_in = command.profile != Profile::DangerFull && self.tier > Tier::None;
+        let is_kept_in = self.keeps_in(command);
         let has_rules = is_kept_in && self.has_landlock;
         let KeeperStart { launch, temporary, private, unmasked, layer, identities } =
             self.keeper_start(command, &mut plan, has_rules, ends)?;
@@ -200,8 +200,7 @@ impl Means {
         plan.compare_loose(command);
         let (snapshot, missing) = self.snapshot(command, &plan)?;
         let covers = self.launcher.as_ref().map(|_| plan.covers.where_missing(&missing));
-        let covers = covers.unwrap_or_default();
-        snapshot.watch(covers.missing.iter().cloned());
+        snapshot.watch(covers.iter().flat_map(|covers| covers.missing.iter().cloned()));
         let order = KeeperOrder {
             arguments: command.arguments.clone(),
             environment: flatten(&environment),
@@ -218,11 +217,11 @@ impl Means {
             is_offline: self.launcher.is_none() && network == NetworkMode::Off,
             is_filtered: is_kept_in,
             landlock: has_rules.then_some(plan.landlock),
-            layer,
+            has_layer: layer.is_some(),
             group: None,
             temporary: private.as_ref().map(|directory| directory.path().to_owned()),
             identities,
-            covers,
+            covers: covers.unwrap_or_default(),
         };
         let facts = SandboxFacts {
             has_abstract_sockets: is_kept_in && self.has_abstract_sockets(network, has_rules),
@@ -242,6 +241,7 @@ impl Means {
         Ok(Preparation {
             launch,
             order,
+            layer,
             facts,
             snapshot: Some(snapshot),
             hidden_sockets,
@@ -335,9 +335,8 @@ impl Means {
                     if has_rules { self.layers.keep_from(&plan.masked_to_read())? } else { None };
                 let (carved, layer) = match applied {
                     None => (Vec::new(), None),
-                    Some(applied) => (applied.directories, Some(ends.add(applied.rules)?)),
+                    Some(applied) => (applied.directories, Some(applied.rules)),
                 };
-                let layer = layer.map(u32::try_from).transpose().map_err(io::Error::other)?;
                 let masked: Vec<_> = plan.masked().collect();
                 let readable = plan.narrow(&temporary, command.network, &carved);
                 // A job runs for long, and a person may write them meanwhile.

@@ -45,8 +45,8 @@ pub(crate) struct KeeperOrder {
     pub(crate) is_filtered: bool,
     /// The rules of Landlock, where it is used.
     pub(crate) landlock: Option<LandlockRules>,
-    /// The descriptor of such rules that apply besides, which the keeper inherited: see `system_layer.rs`.
-    pub(crate) layer: Option<u32>,
+    /// Whether such rules apply besides, whose descriptor comes with the order: see `system_layer.rs`.
+    pub(crate) has_layer: bool,
     /// The first of the descriptors of its control group, which the keeper inherited; none where it has none.
     pub(crate) group: Option<u32>,
     /// Its temporary directory, where that is on the disk: it may hold as much as memory.
@@ -160,7 +160,7 @@ impl KeeperOrder {
             self.is_init.into(),
             self.is_offline.into(),
             self.is_filtered.into(),
-            encode_descriptor(self.layer),
+            self.has_layer.into(),
             encode_descriptor(self.group),
             self.landlock.is_some().into(),
         ] {
@@ -197,7 +197,7 @@ impl KeeperOrder {
             is_init: message.number()? == 1,
             is_offline: message.number()? == 1,
             is_filtered: message.number()? == 1,
-            layer: decode_descriptor(message.number()?)?,
+            has_layer: message.number()? == 1,
             group: decode_descriptor(message.number()?)?,
             landlock: None,
             temporary: None,
@@ -356,7 +356,7 @@ mod tests {
             is_init: true,
             is_offline: true,
             is_filtered: false,
-            layer: Some(4),
+            has_layer: true,
             group: Some(5),
             landlock: None,
             temporary: None,

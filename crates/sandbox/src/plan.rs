@@ -19,7 +19,8 @@ use crate::listing::NameListing;
 use crate::mount_index::MountIndex;
 use crate::mounts::PlannedMount;
 use crate::order::{CoverOrder, LandlockRules};
-use crate::repository;
+use crate::real_paths::RealPaths;
+use crate::repository::{self, GitAccess};
 use crate::running_snapshots::LooseFiles;
 use crate::toolchains::{self, home, toolchains};
 use crate::tracked_masks::{KnownIndexes, TrackedMasks};
@@ -61,84 +62,54 @@ pub(crate) fn plan(
     sockets: PendingSockets,
     (loose, mounts_max): (&LooseFiles, usize),
 ) -> Result<FilePlan, SandboxError> {
-    let mut plan = FilePlan::default();
+    let (mut plan, real) = (FilePlan::default(), RealPaths::default());
     let home = home(environment);
     let roots = toolchains(environment, home.as_deref());
     let listing = home.as_deref().map(NameListing::of);
-    let mut masked = masked(command, listing.as_ref(), &roots);
+    // Nothing of them is hidden from who may do all that its user may.
+    let shown = roots.iter().filter(|_| command.profile != Profile::DangerFull);
+    let toolchains: Vec<_> = shown.map(|root| NameListing::of(root)).collect();
+    let mut masked: BTreeSet<PathBuf> =
+        real.reachable(toolchains::masked(command, listing.as_ref(), &toolchains)).collect();
     if command.profile == Profile::DangerFull {
         plan.mounts.push(PlannedMount::Everything);
-        plan.cover(command, masked, (loose, mounts_max))?;
+        plan.cover(command, (masked, Vec::new()), &real, (loose, mounts_max))?;
         return Ok(plan);
     }
     let bounds = CacheBounds::new(&command.files, home.as_deref(), masked.iter().cloned());
-    let caches = bounds.choose(command.files.writable.iter().cloned());
-    plan.show_system(command.network);
+    let caches = bounds.choose(command.files.writable.iter().cloned(), &real);
+    plan.show_system(command.network, &real);
     if let Some(listing) = &listing {
-        plan.show_home(listing, &caches);
-        let toolchains = listing.candidates(visible::HOME).filter(|path| path.is_dir());
-        masked.extend(toolchains.flat_map(|path| real_of_all(toolchains::secrets(&path))));
+        let found = listing.candidates(visible::HOME).filter_map(|path| {
+            let is_directory = fs::metadata(&path).ok()?.is_dir();
+            Some((path, is_directory))
+        });
+        let found: Vec<_> = found.collect();
+        plan.show_home(listing.directory, found.iter().map(|(path, _)| path), (&caches, &real));
+        let others =
+            found.iter().filter(|(path, is_directory)| *is_directory && !roots.contains(path));
+        let others = others.map(|(path, _)| NameListing::of(path));
+        masked.extend(real.reachable(others.flat_map(|other| toolchains::secrets(&other))));
     }
-    masked.extend(roots.iter().flat_map(|root| real_of_all(toolchains::secrets(root))));
+    masked.extend(real.reachable(toolchains.iter().flat_map(toolchains::secrets)));
     let is_apart =
         |root: &&PathBuf| !root.starts_with(&command.files.workspace) && !is_within(root, &caches);
     for root in roots.iter().filter(is_apart) {
-        plan.show(root);
+        plan.show(root, &real);
     }
-    plan.show_view(command, &caches);
-    plan.hide_others(command, sockets.wait()?, &mut masked);
-    plan.cover(command, masked, (loose, mounts_max))?;
+    let repositories = repository::read_all(&command.files);
+    plan.show_view(command, (&caches, &repositories), &real);
+    plan.hide_others(command, sockets.wait()?, &mut masked, &real);
+    plan.cover(command, (masked, repositories), &real, (loose, mounts_max))?;
     plan.landlock.sockets = command.files.sockets.clone();
     // A network namespace has a loopback interface of its own, which tests may use.
     plan.landlock.has_network = true;
     Ok(plan)
 }
 
-/// What is masked, by real paths.
-fn masked(
-    command: &SandboxedCommand,
-    home: Option<&NameListing<'_>>,
-    roots: &BTreeSet<PathBuf>,
-) -> BTreeSet<PathBuf> {
-    let of_home = home.into_iter().flat_map(|home| home.candidates(visible::HOME_MASKED));
-    // One of these may lie in a directory that is masked otherwise.
-    let is_granted = |path: &Path| command.files.sockets.iter().any(|one| one.starts_with(path));
-    let of_system = visible::SYSTEM_MASKED.iter().map(PathBuf::from);
-    let of_system = of_system.filter(|path| !is_granted(path));
-    let of_roots = roots.iter().flat_map(|root| {
-        let names = visible::HOME_MASKED.iter().chain(visible::TOOLCHAIN_MASKED);
-        NameListing::of(root).candidates(names).collect::<Vec<_>>()
-    });
-    let built_in: Vec<_> = match command.profile {
-        Profile::DangerFull => Vec::new(),
-        Profile::ReadOnly | Profile::WorkspaceWrite => {
-            of_home.chain(of_system).chain(of_roots).collect()
-        }
-    };
-    let all = command.files.masked.iter().chain(&built_in);
-    let all = all.filter(|path| !command.files.sockets.contains(path));
-    real_of_all(all).collect()
-}
-
-/// The real paths of what is there.
-fn real_of_all(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> impl Iterator<Item = PathBuf> {
-    let real = |path: &Path| reachable(path).and_then(|path| fs::canonicalize(path).ok());
-    paths.into_iter().filter_map(move |path| real(path.as_ref()))
-}
-
 /// Whether a path lies in a cache: what a command made a link there may lead anywhere, and is not followed.
 fn is_within(path: &Path, caches: &[Cache]) -> bool {
     caches.iter().any(|cache| path.starts_with(&cache.at) || path.starts_with(&cache.real))
-}
-
-/// A path, where it is there; where it cannot be looked at, the innermost directory around it that can.
-fn reachable(path: &Path) -> Option<&Path> {
-    // Nearly none of them is there: to ask for the name takes one call, not one for each directory.
-    path.ancestors().find_map(|around| match around.symlink_metadata() {
-        Ok(_) => Some(Some(around)),
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
-        Err(_) => Some(None),
-    })?
 }
 
 // === impl FilePlan ===
@@ -148,12 +119,13 @@ impl FilePlan {
     fn cover(
         &mut self,
         command: &SandboxedCommand,
-        masked: BTreeSet<PathBuf>,
+        found: (BTreeSet<PathBuf>, Vec<(PathBuf, GitAccess)>),
+        real: &RealPaths,
         bounds: (&LooseFiles, usize),
     ) -> Result<(), TooManyMounts> {
         let written = self.mounts.iter().filter(|mount| mount.is_writable());
         self.written = written.map(|mount| mount.at().to_owned()).collect();
-        let mut covering = cover::cover(&self.mounts, command, masked, bounds)?;
+        let mut covering = cover::cover(&self.mounts, command, found, real, bounds)?;
         let masks = covering.mounts.iter().filter(|mount| mount.is_mask());
         self.kept_from = masks.map(|mask| mask.at().to_owned()).collect();
         self.mounts.append(&mut covering.mounts);
@@ -170,18 +142,19 @@ impl FilePlan {
         command: &SandboxedCommand,
         sockets: BoundSockets,
         masked: &mut BTreeSet<PathBuf>,
+        real: &RealPaths,
     ) {
         let index = MountIndex::of(&self.mounts);
         let is_seen =
             |path: &Path| index.find(path).is_some_and(|place| self.mounts[place].shows_host());
-        let links = self.links();
+        let links = self.links(real);
         let named = |path: &Path| {
             let by_link = |(real, at): &(PathBuf, PathBuf)| {
                 path.strip_prefix(real).ok().map(|beneath| at.join(beneath))
             };
             links.iter().filter_map(by_link).collect::<Vec<_>>()
         };
-        let granted: HashSet<PathBuf> = real_of_all(&command.files.sockets).collect();
+        let granted: HashSet<PathBuf> = real.reachable(&command.files.sockets).collect();
         let matters = |path: &Path| {
             let is_shown = is_seen(path) || !named(path).is_empty();
             is_shown && !path.starts_with(&command.files.workspace) && !granted.contains(path)
@@ -192,52 +165,65 @@ impl FilePlan {
     }
 
     /// What is shown by another name than its real path, with that.
-    fn links(&self) -> Vec<(PathBuf, PathBuf)> {
+    fn links(&self, real: &RealPaths) -> Vec<(PathBuf, PathBuf)> {
         let shown = self.mounts.iter().filter_map(|mount| Some((mount.source()?, mount.at())));
-        let real =
-            |(source, at): (&Path, &Path)| Some((fs::canonicalize(source).ok()?, at.to_owned()));
-        shown.filter_map(real).filter(|(real, at)| real != at).collect()
+        let lead = |(source, at): (&Path, &Path)| real.of(source).map(|real| (real, at.to_owned()));
+        shown.filter_map(lead).filter(|(real, at)| real != at).collect()
     }
 
-    fn show_system(&mut self, network: NetworkMode) {
+    fn show_system(&mut self, network: NetworkMode, real: &RealPaths) {
         for path in visible::SYSTEM.iter().map(Path::new) {
             match fs::read_link(path) {
                 Ok(target) => self.mounts.push(PlannedMount::Link { target, at: path.to_owned() }),
-                Err(_) => self.show(path),
+                // It is there, and no link.
+                Err(error) if error.kind() == io::ErrorKind::InvalidInput => {
+                    self.show_there(path, real);
+                }
+                Err(_) => {}
             }
         }
         let scratch = visible::SCRATCH.iter().chain(&["/run"]).map(PathBuf::from);
         self.mounts.extend(scratch.map(PlannedMount::Scratch));
         let names = if network == NetworkMode::On { visible::NAMES_RUN } else { &[] };
         for path in visible::SYSTEM_RUN.iter().chain(names) {
-            self.show(Path::new(path));
+            self.show(Path::new(path), real);
         }
         self.landlock.readable.push("/".into());
         let scratch = visible::SCRATCH.iter().chain(&["/dev"]).map(PathBuf::from);
         self.landlock.writable.extend(scratch);
     }
 
-    fn show_home(&mut self, home: &NameListing<'_>, caches: &[Cache]) {
-        self.mounts.push(PlannedMount::Scratch(home.directory.to_owned()));
-        self.landlock.writable.push(home.directory.to_owned());
-        for path in home.candidates(visible::HOME).filter(|path| !is_within(path, caches)) {
-            self.show(&path);
+    /// Shows a home directory with what is there of it.
+    fn show_home<'a>(
+        &mut self,
+        home: &Path,
+        there: impl Iterator<Item = &'a PathBuf>,
+        (caches, real): (&[Cache], &RealPaths),
+    ) {
+        self.mounts.push(PlannedMount::Scratch(home.to_owned()));
+        self.landlock.writable.push(home.to_owned());
+        for path in there.filter(|path| !is_within(path, caches)) {
+            self.show_there(path, real);
         }
     }
 
     /// Shows what the command names, the workspace last: it may lie in what is only read.
-    fn show_view(&mut self, command: &SandboxedCommand, caches: &[Cache]) {
+    fn show_view(
+        &mut self,
+        command: &SandboxedCommand,
+        (caches, repositories): (&[Cache], &[(PathBuf, GitAccess)]),
+        real: &RealPaths,
+    ) {
         let (files, writes) = (&command.files, command.profile == Profile::WorkspaceWrite);
         let mut readable = files.readable.clone();
         let mut writable = vec![files.workspace.clone()];
-        for dot_git in repository::all(&command.files) {
-            let access = repository::read(&dot_git, &files.workspace);
-            readable.extend(access.readable);
-            writable.extend(access.writable);
+        for (_, access) in repositories {
+            readable.extend(access.readable.iter().cloned());
+            writable.extend(access.writable.iter().cloned());
         }
         let within = |path: &Path| path.starts_with(&files.workspace);
         for path in readable.iter().chain(&files.sockets).filter(|path| !within(path)) {
-            self.show(path);
+            self.show(path, real);
         }
         self.show_caches(caches, writes);
         // From the outside in: what lies in another comes after it.
@@ -266,17 +252,24 @@ impl FilePlan {
         }
     }
 
-    fn show(&mut self, path: &Path) {
-        if path.exists() && !self.is_shown(path) {
+    fn show(&mut self, path: &Path, real: &RealPaths) {
+        if path.exists() {
+            self.show_there(path, real);
+        }
+    }
+
+    /// Shows what is there.
+    fn show_there(&mut self, path: &Path, real: &RealPaths) {
+        if !self.is_shown(path, real) {
             self.mounts.push(PlannedMount::Readable(path.to_owned()));
         }
     }
 
     /// Whether a path is read already, by way of a directory that it lies in.
-    fn is_shown(&self, path: &Path) -> bool {
+    fn is_shown(&self, path: &Path, real: &RealPaths) -> bool {
         match self.mount_of(path) {
             Some(PlannedMount::Readable(root)) => {
-                fs::canonicalize(path).is_ok_and(|real| real.starts_with(root))
+                real.of(path).is_some_and(|real| real.starts_with(root))
             }
             _ => false,
         }

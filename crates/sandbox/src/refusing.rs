@@ -32,7 +32,9 @@ pub(crate) fn check(command: &SandboxedCommand) -> Result<(), SandboxError> {
         return refuse(format!("the arguments are longer than {ARGUMENTS_BYTES_MAX} bytes"));
     }
     check_directory(&command.files.workspace)?;
-    check_directory(&command.directory)?;
+    if command.directory != command.files.workspace {
+        check_directory(&command.directory)?;
+    }
     let is_within = command.directory.starts_with(&command.files.workspace);
     if !is_within && command.profile != Profile::DangerFull {
         let reason = format!("it is not in the workspace {}", command.files.workspace.display());

@@ -38,3 +38,15 @@ pub(crate) async fn last_report(
         }
     }
 }
+
+/// What is known where no report comes. A keeper that fails says so: one that ends without a word was most likely
+/// killed.
+pub(crate) fn unheard(error: &io::Error) -> String {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    if matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof) {
+        return "its keeper ended without a report, as where it is killed; `sudo dmesg` shows whether the kernel \
+                did it, for want of memory"
+            .to_owned();
+    }
+    format!("its keeper cannot be heard: {error}")
+}

@@ -48,6 +48,15 @@ pub(crate) fn all(files: &FileView) -> Vec<PathBuf> {
     all.filter(|real| seen.insert(real.clone())).collect()
 }
 
+/// The same, with what each is.
+pub(crate) fn read_all(files: &FileView) -> Vec<(PathBuf, GitAccess)> {
+    let read = |dot_git: PathBuf| {
+        let access = read(&dot_git, &files.workspace);
+        (dot_git, access)
+    };
+    all(files).into_iter().map(read).collect()
+}
+
 /// Reads what a `.git` is: a directory, or the file of a worktree or submodule. `workspace` is the
 /// root that it lies in.
 pub(crate) fn read(dot_git: &Path, workspace: &Path) -> GitAccess {

@@ -3,10 +3,12 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use rustix::io::Errno;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf, pipe};
@@ -14,6 +16,7 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet, spawn_blocking};
 use tokio::time::{Instant, timeout};
 
+use crate::descriptors;
 #[cfg(not(target_os = "linux"))]
 use crate::elsewhere::CommandGroup;
 use crate::ending::{CommandEnd, EndCause, SandboxFacts};
@@ -25,7 +28,7 @@ use crate::launch_order::LaunchOrder;
 use crate::order::{KILL, KeeperOrder, KeeperReport, KeptEnd, TERMINATE, TERMINATE_AT_TERMINAL};
 use crate::output::{OutputChunk, OutputCounts, OutputPump, OutputStream};
 use crate::private::PrivateDirectory;
-use crate::reports::{last_report, read_report};
+use crate::reports::{last_report, read_report, unheard};
 use crate::running_snapshots::{HeldSnapshot, MadeMeanwhile};
 use crate::start::ProgramOrder;
 use crate::stopping::{StopLevel, Stopper, WantedEnd, next_at_terminal, next_level};
@@ -57,7 +60,7 @@ struct Driver {
     stop: Stopper,
 }
 
-/// A keeper that was started, before it got its order.
+/// A keeper that was started, before it got its orders.
 #[derive(Debug)]
 pub(crate) struct Kept {
     pub(crate) control: UnixStream,
@@ -66,6 +69,9 @@ pub(crate) struct Kept {
     pub(crate) input: Option<CommandInput>,
     /// What it writes to its terminal, where it has one.
     pub(crate) terminal: Option<pipe::Receiver>,
+    /// What it was not sent yet of its orders, and of what else it is to have open.
+    pub(crate) orders: Vec<u8>,
+    pub(crate) enclosed: Option<OwnedFd>,
 }
 
 /// What is to start the keeper, as it receives it.
@@ -81,6 +87,8 @@ pub(crate) struct Preparation {
     /// What starts the keeper receives first, where that is not the keeper itself.
     pub(crate) launch: Option<LaunchMessage>,
     pub(crate) order: KeeperOrder,
+    /// Rules of Landlock that apply besides its own, until the keeper has them.
+    pub(crate) layer: Option<OwnedFd>,
     pub(crate) facts: SandboxFacts,
     /// What it may not change, until it has ended.
     pub(crate) snapshot: Option<HeldSnapshot>,
@@ -110,21 +118,16 @@ struct CommandRun {
     started: Instant,
 }
 
-/// Sends a keeper its order, and waits until the command runs.
+/// Sends a keeper its orders, and waits until the command runs.
 pub(crate) async fn start(
     mut kept: Kept,
     preparation: Preparation,
     output: mpsc::Sender<OutputChunk>,
 ) -> Result<RunningCommand, SandboxError> {
     let started = Instant::now();
-    let mut orders = match &preparation.launch {
-        Some(LaunchMessage::Own(order)) => order.encode()?,
-        Some(LaunchMessage::Program(order)) => order.encode()?,
-        None => Vec::new(),
-    };
-    orders.extend(preparation.order.encode()?);
+    kept.send()?;
     let tell = async {
-        kept.control.write_all(&orders).await?;
+        kept.control.write_all(&kept.orders).await?;
         read_report(&mut kept.control).await
     };
     let report = timeout(START_MAX, tell).await;
@@ -174,18 +177,6 @@ fn unexpected(what: &str) -> SandboxError {
     SandboxError::Setup(format!("its keeper reported {what}"))
 }
 
-/// What is known where no report comes. A keeper that fails says so: one that ends without a word was most likely
-/// killed.
-fn unheard(error: &io::Error) -> String {
-    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
-    if matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof) {
-        return "its keeper ended without a report, as where it is killed; `sudo dmesg` shows whether the kernel \
-                did it, for want of memory"
-            .to_owned();
-    }
-    format!("its keeper cannot be heard: {error}")
-}
-
 /// What bubblewrap or the keeper said on its standard error before it ended.
 async fn failed_start(kept: Kept, error: io::Error) -> SandboxError {
     let mut said = Vec::new();
@@ -195,6 +186,39 @@ async fn failed_start(kept: Kept, error: io::Error) -> SandboxError {
     let _ = timeout(DRAIN_MAX, stderr.read_to_end(&mut said)).await;
     let said = String::from_utf8_lossy(&said).trim().to_owned();
     SandboxError::Setup(if said.is_empty() { unheard(&error) } else { said })
+}
+
+// === impl Kept ===
+
+impl Kept {
+    /// Sends as much of its orders as there is room for, without waiting for anything; and with their first byte, so that
+    /// whoever reads that has to take it, what else it is to have open.
+    fn send(&mut self) -> io::Result<()> {
+        let enclosed = self.enclosed.take();
+        let enclosed: Vec<_> = enclosed.iter().map(|fd| fd.as_fd()).collect();
+        match descriptors::send(self.control.as_fd(), &self.orders, &enclosed) {
+            Ok(sent) => drop(self.orders.drain(..sent)),
+            // It has ended: why, it has said before, or nobody knows.
+            Err(Errno::PIPE | Errno::CONNRESET) => self.orders.clear(),
+            Err(error) => return Err(error.into()),
+        }
+        Ok(())
+    }
+}
+
+// === impl Preparation ===
+
+impl Preparation {
+    /// All that the keeper receives, and before it what is to start that.
+    pub(crate) fn orders(&self) -> io::Result<Vec<u8>> {
+        let mut orders = match &self.launch {
+            Some(LaunchMessage::Own(order)) => order.encode()?,
+            Some(LaunchMessage::Program(order)) => order.encode()?,
+            None => Vec::new(),
+        };
+        orders.extend(self.order.encode()?);
+        Ok(orders)
+    }
 }
 
 // === impl RunningCommand ===

@@ -1,7 +1,7 @@
 //! How a command's keeper is started: as what the fork server makes a process, and which program that
 //! becomes where it is not moss's own.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io;
 use std::path::PathBuf;
 
@@ -17,6 +17,16 @@ pub(crate) enum StartKind {
     Launcher(NetworkMode),
     /// A program of the system, by which a keeper is started.
     Program,
+}
+
+/// What a fork server has given up for good, and with it all that it forks: no command waits until that is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ForkBounds {
+    /// Nothing, as for what makes namespaces and for commands that nothing keeps in.
+    Unbounded,
+    /// What commands without namespaces do not have and their keepers do not need: system calls that reach others, with
+    /// the network of the machine or without.
+    Commands(NetworkMode),
 }
 
 /// The program that a process becomes, which inherits the descriptors that it has.
@@ -48,6 +58,37 @@ impl StartKind {
 
     pub(crate) fn of(word: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.word() == word)
+    }
+}
+
+// === impl ForkBounds ===
+
+impl ForkBounds {
+    /// How many there are.
+    pub(crate) const COUNT: usize = Self::ALL.len();
+    const ALL: [Self; 3] =
+        [Self::Unbounded, Self::Commands(NetworkMode::Off), Self::Commands(NetworkMode::On)];
+
+    /// A number of its own, from 0 on.
+    pub(crate) fn place(self) -> usize {
+        match self {
+            Self::Unbounded => 0,
+            Self::Commands(NetworkMode::Off) => 1,
+            Self::Commands(NetworkMode::On) => 2,
+        }
+    }
+
+    /// The argument by which a server knows it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Self::Unbounded => "unbounded",
+            Self::Commands(NetworkMode::Off) => "offline",
+            Self::Commands(NetworkMode::On) => "online",
+        }
+    }
+
+    pub(crate) fn of(word: &OsStr) -> Option<Self> {
+        Self::ALL.into_iter().find(|bounds| word == bounds.word())
     }
 }
 
@@ -83,5 +124,16 @@ mod tests {
             assert_eq!(StartKind::of(kind.word()), Some(kind));
         }
         assert_eq!(StartKind::of(b'+'), None);
+    }
+
+    #[test]
+    fn each_server_is_known_by_its_word_and_has_a_place_of_its_own() {
+        for (place, bounds) in ForkBounds::ALL.into_iter().enumerate() {
+            assert_eq!(
+                (bounds.place(), ForkBounds::of(bounds.word().as_ref())),
+                (place, Some(bounds))
+            );
+        }
+        assert_eq!(ForkBounds::of("other".as_ref()), None);
     }
 }

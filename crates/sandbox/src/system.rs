@@ -5,13 +5,14 @@
 #![allow(unsafe_code, reason = "see the list in tests/tidy/code.rs")]
 
 use std::collections::VecDeque;
+use std::ffi::{CString, NulError};
 use std::fs;
 use std::io;
+use std::mem::MaybeUninit;
 use std::net::UdpSocket;
 use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, IntoRawFd as _, OwnedFd};
-use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::Command;
+use std::ptr;
 
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags};
 use rustix::io::{Errno, FdFlags};
@@ -25,21 +26,91 @@ const FIRST: libc::c_uint = 3;
 const PAGE_BYTES: u64 = 4 << 10;
 /// Asks which version of Landlock there is.
 const LANDLOCK_VERSION: libc::c_ulong = 1;
+/// The stack on which a child works until it is another program. It touches but a small part.
+const CHILD_STACK_BYTES: usize = 256 << 10;
 
-/// Runs `work` in the child before the program, which inherits the standard streams alone. For a
-/// process with one thread: `work` may do whatever it likes.
-pub(crate) fn before_exec(
-    command: &mut Command,
-    mut work: impl FnMut() -> io::Result<()> + Send + Sync + 'static,
-) {
-    // SAFETY: the keeper has one thread, so that no lock is held by another when it forks, and the
-    // child has all that its parent had.
-    unsafe {
-        command.pre_exec(move || {
-            close_others()?;
-            work()
-        });
+unsafe extern "C" {
+    /// The variables of this process, as the C library knows them.
+    static mut environ: *const *const libc::c_char;
+}
+
+/// Words as the system reads them: arguments, or variables with their values.
+#[derive(Debug)]
+pub(crate) struct SystemWords {
+    /// What the pointers lead to, which stays where it is when this is moved.
+    _words: Vec<CString>,
+    /// One for each, and a last one that leads to nothing.
+    pointers: Vec<*const libc::c_char>,
+}
+
+/// Starts a child that does `work` in the memory of this process, which waits until the child is another program or has
+/// ended: none of it is copied. All else, such as descriptors, rights and signals, is the child's own. What `work` takes
+/// is to be freed by the parent alone. For a process with one thread.
+///
+/// `arguments` has the words that the child passes on: the C library may copy their addresses to the stack.
+pub(crate) fn start_child(arguments: &SystemWords, mut work: &mut dyn FnMut()) -> io::Result<Pid> {
+    extern "C" fn begin(work: *mut libc::c_void) -> libc::c_int {
+        // SAFETY: it leads to what `start_child` has on its stack, and nobody else uses that until the child is gone
+        // from this memory.
+        let work = unsafe { &mut *work.cast::<&mut dyn FnMut()>() };
+        work();
+        // SAFETY: the call ends the child, and runs and frees nothing of its parent.
+        unsafe { libc::_exit(libc::EXIT_FAILURE) }
     }
+    let places = CHILD_STACK_BYTES / size_of::<u128>() + arguments.pointers.len();
+    let mut stack: Vec<MaybeUninit<u128>> = Vec::with_capacity(places);
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    // SAFETY: with these flags the kernel lets this process go on only when the child has another memory or has ended, so
+    // that the stack and `work` outlive what it does with them. No other thread is there to hold a lock. What
+    // the child leaves of its variables would lead to freed memory later: this process gets its own back.
+    let id = unsafe {
+        let own = environ;
+        let end = stack.as_mut_ptr().add(places);
+        let id = libc::clone(begin, end.cast(), flags, (&raw mut work).cast());
+        environ = own;
+        id
+    };
+    if id < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Pid::from_raw(id).ok_or_else(|| io::Error::other("a child has no id"))
+}
+
+/// Becomes another program, which is found as the variables say. Returns why that cannot be. For the child of
+/// [`start_child`].
+pub(crate) fn become_program(arguments: &SystemWords, variables: &SystemWords) -> io::Error {
+    let Some(&program) = arguments.pointers.first() else {
+        return io::ErrorKind::InvalidInput.into();
+    };
+    // SAFETY: the pointers lead to words that end with a zero, and the last one of each to nothing. They are borrowed as
+    // long as the call takes, and the parent gets its own variables back.
+    unsafe {
+        environ = variables.pointers.as_ptr();
+        libc::execvp(program, arguments.pointers.as_ptr());
+    }
+    io::Error::last_os_error()
+}
+
+/// Gives this process the signals that programs expect to begin with: libraries of Rust ignore one, and whoever started
+/// moss may have had some held back.
+pub(crate) fn reset_signals() -> io::Result<()> {
+    let mut none = MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: the set is written before it is read, outlives the calls, and no handler of this process is called.
+    let is_done = unsafe {
+        libc::sigemptyset(none.as_mut_ptr()) == 0
+            && libc::sigprocmask(libc::SIG_SETMASK, none.as_ptr(), ptr::null_mut()) == 0
+            && libc::signal(libc::SIGPIPE, libc::SIG_DFL) != libc::SIG_ERR
+    };
+    if is_done { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Puts a file in the stead of one standard stream of this process.
+pub(crate) fn replace_stream(with: BorrowedFd<'_>, stream: libc::c_int) -> io::Result<()> {
+    // SAFETY: nobody owns the standard streams: the library borrows them for each use, and what it uses next is the file.
+    if unsafe { libc::dup2(with.as_raw_fd(), stream) } < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
 }
 
 /// Size of a page of memory, as the C library knows it since the program was started.
@@ -94,7 +165,7 @@ pub(crate) fn adopt(number: u32) -> io::Result<OwnedFd> {
 }
 
 /// Marks every descriptor but the standard streams as one that ends with exec.
-fn close_others() -> io::Result<()> {
+pub(crate) fn close_others() -> io::Result<()> {
     close_from(FIRST, libc::CLOSE_RANGE_CLOEXEC)
 }
 
@@ -151,14 +222,7 @@ pub(crate) fn open_without_links(path: &Path) -> io::Result<OwnedFd> {
 
 /// Puts a file in the stead of standard streams of this process: of all three, or from a later one on.
 pub(crate) fn replace_streams(with: BorrowedFd<'_>, first: libc::c_int) -> io::Result<()> {
-    for stream in first..FIRST.cast_signed() {
-        // SAFETY: nobody owns the standard streams: the library borrows them for each use, and what
-        // it uses next is the file.
-        if unsafe { libc::dup2(with.as_raw_fd(), stream) } < 0 {
-            return Err(io::Error::last_os_error());
-        }
-    }
-    Ok(())
+    (first..FIRST.cast_signed()).try_for_each(|stream| replace_stream(with, stream))
 }
 
 /// Returns the version of Landlock that the kernel has; none where it has none, or it is off.
@@ -248,4 +312,15 @@ pub(crate) fn start_loopback() -> io::Result<()> {
         libc::syscall(libc::SYS_ioctl, socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request)
     };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+// === impl SystemWords ===
+
+impl SystemWords {
+    /// Takes words over. Fails where one of them has a zero in it.
+    pub(crate) fn new(words: impl IntoIterator<Item = Vec<u8>>) -> Result<Self, NulError> {
+        let words = words.into_iter().map(CString::new).collect::<Result<Vec<_>, _>>()?;
+        let pointers = words.iter().map(|word| word.as_ptr()).chain([ptr::null()]).collect();
+        Ok(Self { _words: words, pointers })
+    }
 }

@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
+use crate::command::{Profile, SandboxedCommand};
 use crate::environment::SelectedEnvironment;
 use crate::listing::NameListing;
 use crate::visible;
@@ -39,9 +40,34 @@ pub(crate) fn toolchains(
     named.chain(around).filter(outside).collect()
 }
 
+/// What a command may not read, whether it is there or not, but for what lies deeper in a toolchain: see [`secrets`].
+pub(crate) fn masked(
+    command: &SandboxedCommand,
+    home: Option<&NameListing<'_>>,
+    roots: &[NameListing<'_>],
+) -> Vec<PathBuf> {
+    let of_home = home.into_iter().flat_map(|home| home.candidates(visible::HOME_MASKED));
+    // One of these may lie in a directory that is masked otherwise.
+    let is_granted = |path: &Path| command.files.sockets.iter().any(|one| one.starts_with(path));
+    let of_system = visible::SYSTEM_MASKED.iter().map(PathBuf::from);
+    let of_system = of_system.filter(|path| !is_granted(path));
+    let of_roots = roots.iter().flat_map(|root| {
+        let names = visible::HOME_MASKED.iter().chain(visible::TOOLCHAIN_MASKED);
+        root.candidates(names).collect::<Vec<_>>()
+    });
+    let built_in: Vec<_> = match command.profile {
+        Profile::DangerFull => Vec::new(),
+        Profile::ReadOnly | Profile::WorkspaceWrite => {
+            of_home.chain(of_system).chain(of_roots).collect()
+        }
+    };
+    let all = command.files.masked.iter().cloned().chain(built_in);
+    all.filter(|path| !command.files.sockets.contains(path)).collect()
+}
+
 /// What the directory of a toolchain may hold that nobody else is to read.
-pub(crate) fn secrets(directory: &Path) -> Vec<PathBuf> {
-    let listing = NameListing::of(directory);
+pub(crate) fn secrets(listing: &NameListing<'_>) -> Vec<PathBuf> {
+    let directory = listing.directory;
     let mut found = listing.candidates(visible::TOOLCHAIN_MASKED).collect();
     for path in listing.candidates(visible::TOOLCHAIN_SECRETS) {
         let beneath = path.strip_prefix(directory).unwrap_or(&path);
@@ -110,12 +136,12 @@ mod tests {
             fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
             fs::write(root.join(path), "x").unwrap();
         }
-        let found = secrets(root).into_iter().filter(|path| path.exists());
+        let found = secrets(&NameListing::of(root)).into_iter().filter(|path| path.exists());
         let found: BTreeSet<_> = found.collect();
         assert_eq!(found, all[..3].iter().map(|path| root.join(path)).collect());
         for number in 0..=ENTRIES_MAX {
             fs::write(root.join(format!("servers/{number}")), "").unwrap();
         }
-        assert!(secrets(root).contains(&root.join("servers")));
+        assert!(secrets(&NameListing::of(root)).contains(&root.join("servers")));
     }
 }

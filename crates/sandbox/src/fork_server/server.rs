@@ -1,21 +1,20 @@
 //! The side of the fork server that forks. It has one thread, keeps no memory of moss's, as it was
 //! started anew, and ends when moss is gone. It receives nothing but which descriptors a process gets.
 
-use std::io::{self, IoSliceMut};
-use std::mem::MaybeUninit;
+use std::ffi::OsStr;
+use std::io;
 use std::os::fd::{AsFd as _, IntoRawFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-use rustix::cmsg_space;
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::{DumpableBehavior, PidfdFlags, WaitId, WaitIdOptions};
 
-use super::{FDS_MAX, MORE};
-use crate::keeper;
+use super::MORE;
+use crate::descriptors;
+use crate::keeper::{self, GivenUp};
 use crate::order::KeeperReport;
-use crate::start::StartKind;
+use crate::start::{ForkBounds, StartKind};
 use crate::system;
 
 /// What there is of the processes that have not ended.
@@ -27,14 +26,15 @@ struct ForkRequest {
     fds: Vec<OwnedFd>,
 }
 
-/// Forks what is asked for until moss is gone. Returns in each child, too: with what it is, once its
-/// descriptors are where they belong.
-pub(crate) fn serve() -> io::Result<Option<StartKind>> {
+/// Forks what is asked for until moss is gone, within the bounds that a word says. Returns in each child, too: with what
+/// it is and what it has given up, once its descriptors are where they belong.
+pub(crate) fn serve(bounds: &OsStr) -> io::Result<Option<(StartKind, Option<GivenUp>)>> {
+    let bounds = ForkBounds::of(bounds).ok_or_else(unknown)?;
     system::close_inherited()?;
     rustix::process::set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     // What a terminal sends to moss is not meant for it.
     let _ = rustix::process::setsid();
-    keeper::prepare();
+    let given_up = keeper::prepare(bounds);
     let requests = io::stdin().as_fd().try_clone_to_owned()?;
     let mut forked = Forked(Vec::new());
     let mut collected = Vec::new();
@@ -51,7 +51,7 @@ pub(crate) fn serve() -> io::Result<Option<StartKind>> {
             }
             Ok(None) => {
                 drop((requests, forked));
-                return request.become_it().map(Some);
+                return request.become_it().map(|kind| Some((kind, given_up)));
             }
             Err(error) => request.refuse(&error),
         }
@@ -64,28 +64,17 @@ fn receive(
     collected: &mut Vec<OwnedFd>,
 ) -> io::Result<Option<Option<StartKind>>> {
     let mut word = [0];
-    let mut space = [MaybeUninit::uninit(); cmsg_space!(ScmRights(FDS_MAX))];
-    let mut rights = RecvAncillaryBuffer::new(&mut space);
-    let mut parts = [IoSliceMut::new(&mut word)];
-    let received = loop {
-        match recvmsg(requests, &mut parts, &mut rights, RecvFlags::CMSG_CLOEXEC) {
-            Err(Errno::INTR) => {}
-            received => break received?,
-        }
-    };
-    for message in rights.drain() {
-        if let RecvAncillaryMessage::ScmRights(fds) = message {
-            collected.extend(fds);
-        }
-    }
-    if received.bytes == 0 {
+    if descriptors::receive(requests.as_fd(), &mut word, collected)? == 0 {
         return Ok(None);
     }
     if word[0] == MORE {
         return Ok(Some(None));
     }
-    let unknown = || io::Error::other("the message is of another version of moss");
     StartKind::of(word[0]).map(|kind| Some(Some(kind))).ok_or_else(unknown)
+}
+
+fn unknown() -> io::Error {
+    io::Error::other("the message is of another version of moss")
 }
 
 // === impl Forked ===

@@ -9,6 +9,8 @@ use seccompiler::{
     SeccompRule, sock_filter,
 };
 
+use crate::command::NetworkMode;
+
 /// Flags of `clone` and `unshare` that make namespaces.
 const NAMESPACES: &[libc::c_int] = &[
     libc::CLONE_NEWUSER,
@@ -142,6 +144,13 @@ const MAKING: &[libc::c_int] = &[libc::O_CREAT, libc::O_TMPFILE & !libc::O_DIREC
 /// System calls of the x32 ABI have this bit: the same calls by other numbers.
 const X32: u32 = 0x4000_0000;
 
+/// How many of the filters, from the first on, refuse nothing that a keeper does. The last one refuses what keepers open
+/// files with.
+const OF_KEEPERS: usize = 2;
+
+/// A step that failed: its name, and why.
+pub(super) type FailedStep = (&'static str, String);
+
 /// SyscallRules by system call.
 type SyscallRules = BTreeMap<i64, Vec<SeccompRule>>;
 
@@ -171,6 +180,20 @@ pub(super) fn prepare() {
 pub(super) fn programs(scope: FilterScope) -> Result<&'static [BpfProgram], String> {
     let compiled = COMPILED[scope as usize].get_or_init(|| compile(scope));
     compiled.as_deref().map_err(Clone::clone)
+}
+
+/// The same in two parts: those that bind keepers as well, and those that bind what they start alone.
+pub(super) fn parts(
+    scope: FilterScope,
+) -> Result<(&'static [BpfProgram], &'static [BpfProgram]), String> {
+    programs(scope).map(|all| all.split_at(OF_KEEPERS))
+}
+
+/// Has filters apply to this process and all that it starts.
+pub(super) fn apply(filters: &[BpfProgram]) -> Result<(), FailedStep> {
+    filters.iter().try_for_each(|filter| {
+        seccompiler::apply_filter(filter).map_err(|error| ("seccomp", error.to_string()))
+    })
 }
 
 fn compile(scope: FilterScope) -> Result<Vec<BpfProgram>, String> {
@@ -271,6 +294,18 @@ fn other_numbers() -> BpfProgram {
     ]
 }
 
+// === impl FilterScope ===
+
+impl FilterScope {
+    /// What is refused where there are no namespaces.
+    pub(super) fn without_namespaces(network: NetworkMode) -> Self {
+        match network {
+            NetworkMode::Off => Self::Offline,
+            NetworkMode::On => Self::Shared,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -283,6 +318,22 @@ mod tests {
             for program in programs {
                 assert!(!program.is_empty() && program.len() < 4096, "{}", program.len());
             }
+        }
+    }
+
+    #[test]
+    fn what_keepers_open_files_with_is_refused_to_their_commands_alone() {
+        let compares = (libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K) as u16;
+        let has = |programs: &[BpfProgram], call: libc::c_long| {
+            let mut all = programs.iter().flatten();
+            all.any(|one| one.code == compares && i64::from(one.k) == call)
+        };
+        for scope in [FilterScope::Namespaces, FilterScope::Shared, FilterScope::Offline] {
+            let (of_keepers, others) = parts(scope).unwrap();
+            let where_is = |call| [of_keepers, others].map(|programs| has(programs, call));
+            assert_eq!(where_is(libc::SYS_openat2), [false, true], "{scope:?}");
+            assert_eq!(where_is(libc::SYS_clone3), [false, true], "{scope:?}");
+            assert_eq!(where_is(libc::SYS_ptrace), [true, false], "{scope:?}");
         }
     }
 }

@@ -13,6 +13,9 @@ const ITSELF: &[u8] = b"0";
 /// Most bytes of what the kernel says about a group.
 const EVENTS_BYTES_MAX: usize = 512;
 
+/// What a process writes to, to enter a group.
+pub(super) type GroupEntry = File;
+
 /// The group that a command is in.
 pub(super) struct KeptGroup {
     memory: File,
@@ -22,13 +25,13 @@ pub(super) struct KeptGroup {
 
 /// Takes the descriptors over from the number of the first on: what enters the group is of the command, the rest of
 /// the keeper.
-pub(super) fn adopt(first: u32) -> io::Result<(File, KeptGroup)> {
+pub(super) fn adopt(first: u32) -> io::Result<(GroupEntry, KeptGroup)> {
     let take = |place: u32| -> io::Result<File> { Ok(system::adopt(first + place)?.into()) };
     Ok((take(0)?, KeptGroup { memory: take(1)?, processes: take(2)?, kill: take(3)? }))
 }
 
 /// Has this process, and all that it starts, be in the group.
-pub(super) fn enter(mut group: &File) -> io::Result<()> {
+pub(super) fn enter(mut group: &GroupEntry) -> io::Result<()> {
     group.write_all(ITSELF)
 }
 

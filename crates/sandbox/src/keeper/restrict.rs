@@ -7,15 +7,16 @@ use std::path::{Path, PathBuf};
 
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, PathBeneath,
-    PathFd, Ruleset, RulesetAttr as _, RulesetCreated, RulesetCreatedAttr as _, Scope,
+    PathFd, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, Scope,
 };
 use rustix::io::Errno;
 use rustix::process::{Resource, Rlimit, Signal, setrlimit};
 use rustix::thread::{CapabilitySet, CapabilitySets};
 use seccompiler::BpfProgram;
 
-use super::filter::FilterScope;
+use super::filter::{self, FailedStep, FilterScope};
 use super::tree;
+use crate::command::NetworkMode;
 use crate::order::{KeeperOrder, LandlockRules};
 use crate::system;
 
@@ -29,9 +30,16 @@ pub(super) struct Restrictions {
     limits: Vec<(Resource, u64, u64)>,
     /// Rules that others made, which apply as well.
     layer: Option<OwnedFd>,
-    ruleset: Option<RulesetCreated>,
+    ruleset: Option<OwnedFd>,
     filters: &'static [BpfProgram],
+    /// Whether no program could gain rights before they apply.
+    is_bounded: bool,
 }
+
+/// What a process has given up that commands do not have and their keepers do not need; whatever is forked from it has
+/// done so, too.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct GivenUp(FilterScope);
 
 /// Opens what a rule is about; none where nothing is there, or a mount whose file system has ended, such as one of
 /// `sshfs`: nobody reads that, and it must not keep all commands from being started.
@@ -40,10 +48,8 @@ pub(crate) fn opened_for_rule(path: &Path) -> Option<PathFd> {
     rustix::fs::fstat(&opened).is_ok().then_some(opened)
 }
 
-/// A step that failed: its name, and why.
-pub(super) type FailedStep = (&'static str, String);
-
-fn ruleset(rules: &LandlockRules, terminal: Option<&OwnedFd>) -> Result<RulesetCreated, String> {
+/// Makes rules of Landlock; none where the kernel has none.
+fn ruleset(rules: &LandlockRules, terminal: Option<&OwnedFd>) -> Result<Option<OwnedFd>, String> {
     let text = |error: landlock::RulesetError| error.to_string();
     let all = AccessFs::from_all(NEWEST);
     let read = AccessFs::from_read(NEWEST) | AccessFs::IoctlDev;
@@ -78,14 +84,18 @@ fn ruleset(rules: &LandlockRules, terminal: Option<&OwnedFd>) -> Result<RulesetC
         let Ok(beneath) = system::open_without_links(path) else { continue };
         (&mut created).add_rule(PathBeneath::new(beneath, all)).map_err(text)?;
     }
-    Ok(created)
+    Ok(created.into())
 }
 
 // === impl Restrictions ===
 
 impl Restrictions {
     /// Prepares them; where it fails nothing applies.
-    pub(super) fn prepare(order: &KeeperOrder, terminal: Option<&OwnedFd>) -> Result<Self, String> {
+    pub(super) fn prepare(
+        order: &KeeperOrder,
+        (terminal, layer): (Option<&OwnedFd>, Option<OwnedFd>),
+        given_up: Option<GivenUp>,
+    ) -> Result<Self, String> {
         let mut limits = vec![
             (Resource::Core, 0, 0),
             (Resource::Cpu, order.cpu_seconds, order.cpu_seconds.saturating_add(CPU_SECONDS_MORE)),
@@ -105,35 +115,34 @@ impl Restrictions {
             (false, false) => FilterScope::Shared,
             (false, true) => FilterScope::Offline,
         };
-        let filters = if order.is_filtered { super::filter::programs(scope)? } else { &[] };
-        let layer =
-            order.layer.map(system::adopt).transpose().map_err(|error| error.to_string())?;
+        // What applies already need not be applied anew, which takes the kernel a while.
+        let filters: &'static [BpfProgram] = match given_up {
+            _ if !order.is_filtered => &[],
+            Some(GivenUp(already)) if already == scope => filter::parts(scope)?.1,
+            _ => filter::programs(scope)?,
+        };
         let ruleset = order.landlock.as_ref().map(|rules| ruleset(rules, terminal));
-        let ruleset = ruleset.transpose()?;
-        Ok(Self { limits, layer, ruleset, filters })
+        let ruleset = ruleset.transpose()?.flatten();
+        Ok(Self { limits, layer, ruleset, filters, is_bounded: given_up.is_some() })
     }
 
     /// Applies them to this process and all that it starts.
-    pub(super) fn enter(&mut self) -> Result<(), FailedStep> {
+    pub(super) fn enter(&self) -> Result<(), FailedStep> {
         for &(resource, soft, hard) in &self.limits {
             bound(resource, soft, hard).map_err(|error| ("a limit", error.to_string()))?;
         }
         let failed = |step| move |error: rustix::io::Errno| (step, error.to_string());
-        drop_rights().map_err(failed("capabilities"))?;
+        let dropped = if self.is_bounded { drop_held() } else { drop_rights() };
+        dropped.map_err(failed("capabilities"))?;
         rustix::thread::set_no_new_privs(true).map_err(failed("no new privileges"))?;
         rustix::process::set_parent_process_death_signal(Some(Signal::KILL))
             .map_err(failed("the end with its keeper"))?;
-        if let Some(layer) = self.layer.take() {
-            system::restrict_self(layer.as_fd())
+        // The longer of both last: each that applies is copied into what applies after it.
+        for rules in [&self.ruleset, &self.layer].into_iter().flatten() {
+            system::restrict_self(rules.as_fd())
                 .map_err(|error| ("Landlock", error.to_string()))?;
         }
-        if let Some(ruleset) = self.ruleset.take() {
-            ruleset.restrict_self().map_err(|error| ("Landlock", error.to_string()))?;
-        }
-        for filter in self.filters {
-            seccompiler::apply_filter(filter).map_err(|error| ("seccomp", error.to_string()))?;
-        }
-        Ok(())
+        filter::apply(self.filters)
     }
 }
 
@@ -170,16 +179,41 @@ fn bound(resource: Resource, soft: u64, hard: u64) -> io::Result<()> {
     Ok(setrlimit(resource, Rlimit { current: at_most(soft), maximum: at_most(hard) })?)
 }
 
+/// Gives up for good, in this process and in all that it starts, what every command without namespaces is to be without
+/// and its keeper can do without: the capabilities that a program could get, and the system calls that reach others.
+pub(super) fn give_up(network: NetworkMode) -> Result<GivenUp, FailedStep> {
+    let failed = |step| move |error: Errno| (step, error.to_string());
+    let scope = FilterScope::without_namespaces(network);
+    let (filters, _) = filter::parts(scope).map_err(|why| ("seccomp", why))?;
+    drop_gained().map_err(failed("capabilities"))?;
+    rustix::thread::set_no_new_privs(true).map_err(failed("no new privileges"))?;
+    filter::apply(filters)?;
+    Ok(GivenUp(scope))
+}
+
 /// Gives up every capability, and with them those that a program could get.
-pub(crate) fn drop_rights() -> Result<(), rustix::io::Errno> {
+pub(crate) fn drop_rights() -> Result<(), Errno> {
+    drop_gained()?;
+    drop_held()
+}
+
+/// Gives up the capabilities that a program could get, and keeps those that there are.
+fn drop_gained() -> Result<(), Errno> {
     let held = rustix::thread::capabilities(None)?;
-    if held.effective.contains(CapabilitySet::SETPCAP) {
-        for bit in 0..u64::BITS {
-            let capability = CapabilitySet::from_bits_retain(1 << bit);
-            // Of the numbers that the kernel has none for.
-            let _ = rustix::thread::remove_capability_from_bounding_set(capability);
+    if !held.effective.contains(CapabilitySet::SETPCAP) {
+        return Ok(());
+    }
+    for bit in 0..u64::BITS {
+        let capability = CapabilitySet::from_bits_retain(1 << bit);
+        // They are numbered without gaps: behind the last one there are no more.
+        if rustix::thread::remove_capability_from_bounding_set(capability) == Err(Errno::INVAL) {
+            break;
         }
     }
+    Ok(())
+}
+
+fn drop_held() -> Result<(), Errno> {
     let none = CapabilitySet::empty();
     let none = CapabilitySets { effective: none, permitted: none, inheritable: none };
     rustix::thread::clear_ambient_capability_set()?;

@@ -1,9 +1,10 @@
 //! The socket between a keeper and moss: orders come by it, and what became of them goes back.
 
 use std::io::{self, Read as _, Write};
-use std::os::fd::AsFd as _;
+use std::os::fd::{AsFd as _, OwnedFd};
 use std::os::unix::net::UnixStream;
 
+use crate::descriptors;
 use crate::order::KeeperReport;
 use crate::wire::{Decoder, LENGTH_BYTES};
 
@@ -12,10 +13,24 @@ pub(crate) fn control() -> io::Result<UnixStream> {
     Ok(UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?))
 }
 
+/// Reads one message, and nothing of the next, with the descriptors that come with it.
+pub(super) fn read_with_descriptors(
+    control: &mut UnixStream,
+) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
+    let (mut length, mut fds) = ([0; LENGTH_BYTES], Vec::new());
+    let read = descriptors::receive(control.as_fd(), &mut length, &mut fds)?;
+    control.read_exact(&mut length[read..])?;
+    Ok((read_rest(control, length)?, fds))
+}
+
 /// Reads one message, and nothing of the next.
 pub(crate) fn read_message(control: &mut UnixStream) -> io::Result<Vec<u8>> {
     let mut length = [0; LENGTH_BYTES];
     control.read_exact(&mut length)?;
+    read_rest(control, length)
+}
+
+fn read_rest(control: &mut UnixStream, length: [u8; LENGTH_BYTES]) -> io::Result<Vec<u8>> {
     let mut message = vec![0; Decoder::length(length)?];
     control.read_exact(&mut message)?;
     Ok(message)
