@@ -193,6 +193,9 @@ struct AskingEntry {
     /// Whether another part of the text gives it what to read, and no operand names something else.
     #[serde(default)]
     fed: bool,
+    /// Whether the text gives it something to read, which may be a reply to what it asks.
+    #[serde(default)]
+    answered: bool,
     reason: String,
     #[cfg_attr(not(test), expect(dead_code, reason = "a test holds the entry to them"))]
     examples: Vec<String>,

@@ -26,9 +26,11 @@ const AGAIN_MAX: usize = 10;
 /// Longest first run after which failures are run again.
 const AGAIN_AFTER_MS_MAX: u64 = 300_000;
 /// How a directory of reports is looked at.
-const LOOK: ListOptions = ListOptions { recursive: false, entries_max: 1_000 };
+const LOOK: ListOptions = ListOptions { recursive: false, entries_max: 20_000 };
 /// How far sources are looked for that a report names by their packages or modules.
 const WALK: ListOptions = ListOptions { recursive: true, entries_max: 100_000 };
+/// Most directories of reports in modules that no manifest of the project itself names.
+const MODULE_REPORTS_MAX: usize = 2_000;
 /// Most bytes of the reports in such directories.
 const REPORTS_BYTES_MAX: usize = 64 << 20;
 
@@ -146,12 +148,14 @@ async fn run_planned(
     planned: TestCommand,
     asks: bool,
 ) -> Result<LeftBehind, ToolError> {
-    let TestCommand { command, inputs, report_directories, notes: _ } = planned;
+    let TestCommand { command, inputs, mut report_directories, notes: _ } = planned;
+    let of_modules = module_reports(cx, chosen.path(), &report_directories).await?;
+    report_directories.extend(of_modules);
     let directory = match command.directory.as_str() {
         "" => RelPath::root(),
         path => RelPath::parse(path)?,
     };
-    let before = report_times(cx, &report_directories).await?;
+    let (before, _) = report_times(cx, &report_directories).await?;
     let input = |file: ReportFile| CheckReportFile { name: file.name, text: file.text };
     let check = FollowedCheck {
         request: CheckRequest { command: command.command, directory },
@@ -168,17 +172,9 @@ async fn run_planned(
     let written = std::mem::take(&mut report.files).into_iter();
     let mut reports: Vec<ReportFile> =
         written.map(|file| ReportFile { name: file.name, text: file.text }).collect();
-    let (newer, left_out) =
-        newer_reports(cx, &report_directories, &before, REPORTS_BYTES_MAX).await?;
+    let (newer, left_out) = newer_reports(cx, &report_directories, &before).await?;
     reports.extend(newer);
-    if left_out > 0 {
-        let bytes_max = REPORTS_BYTES_MAX >> 20;
-        let message = format!(
-            "{left_out} report files in {} were not read: at most {bytes_max} MiB together are",
-            report_directories.join(", ")
-        );
-        report.left_out.get_or_insert(message);
-    }
+    report.left_out = report.left_out.or(left_out);
     let paths = SourcePaths::new(&report.root, base).with_prefix(prefix);
     let mut left = LeftBehind { report, reports, paths };
     let names = source_names(chosen.framework, &left.finished());
@@ -205,12 +201,44 @@ async fn sources(
     Ok(named_sources(names, listing.entries.iter().map(|entry| entry.path.as_str())))
 }
 
-/// When the reports were written that lie where the tool writes its own.
-async fn report_times(cx: &Context, directories: &[String]) -> Result<ReportTimes, ToolError> {
-    let mut times = ReportTimes::new();
+/// Where Maven writes reports in modules that only another module names, or a profile: beneath each directory with
+/// a `pom.xml` it is as beneath the project.
+async fn module_reports(
+    cx: &Context,
+    project: &str,
+    known: &[String],
+) -> Result<Vec<String>, ToolError> {
+    let root = if project.is_empty() { RelPath::root() } else { RelPath::parse(project)? };
+    let own = if root.is_root() { "target/".to_owned() } else { format!("{root}/target/") };
+    let written: Vec<&str> = known.iter().filter_map(|path| path.strip_prefix(&own)).collect();
+    if written.is_empty() {
+        return Ok(Vec::new());
+    }
+    let listing = match cx.list(&root, WALK).await {
+        Ok(listing) => listing,
+        Err(error) if error.code == ErrorCode::Cancelled => return Err(error),
+        Err(_) => return Ok(Vec::new()),
+    };
+    let manifests = listing.entries.iter().map(|entry| entry.path.as_str());
+    let modules = manifests.filter_map(|path| path.strip_suffix("/pom.xml"));
+    let all = modules
+        .flat_map(|module| written.iter().map(move |name| format!("{module}/target/{name}")));
+    Ok(all.filter(|path| !known.contains(path)).take(MODULE_REPORTS_MAX).collect())
+}
+
+/// When the reports were written that lie where the tool writes its own, and a directory of which not all were
+/// looked at.
+async fn report_times(
+    cx: &Context,
+    directories: &[String],
+) -> Result<(ReportTimes, Option<String>), ToolError> {
+    let (mut times, mut crowded) = (ReportTimes::new(), None);
     for directory in directories {
         // It is there only where there was a run before.
         let Ok(listing) = cx.list(&RelPath::parse(directory)?, LOOK).await else { continue };
+        if listing.truncated {
+            crowded = Some(directory.clone());
+        }
         let is_report = |path: &RelPath| {
             [".xml", ".resultset.json"].iter().any(|end| path.as_str().ends_with(end))
         };
@@ -218,18 +246,18 @@ async fn report_times(cx: &Context, directories: &[String]) -> Result<ReportTime
             times.insert(entry.path, (entry.modified, entry.size_bytes));
         }
     }
-    Ok(times)
+    Ok((times, crowded))
 }
 
-/// Reads the reports that were written since, at most so many bytes, and counts those that it left out.
+/// Reads the reports that were written since, and says what it left out.
 async fn newer_reports(
     cx: &Context,
     directories: &[String],
     before: &ReportTimes,
-    bytes_max: usize,
-) -> Result<(Vec<ReportFile>, usize), ToolError> {
-    let (mut reports, mut room, mut left_out) = (Vec::new(), bytes_max, 0);
-    for (path, time) in report_times(cx, directories).await? {
+) -> Result<(Vec<ReportFile>, Option<String>), ToolError> {
+    let (mut reports, mut room, mut left_out) = (Vec::new(), REPORTS_BYTES_MAX, 0);
+    let (times, crowded) = report_times(cx, directories).await?;
+    for (path, time) in times {
         if before.get(&path) == Some(&time) {
             continue;
         }
@@ -245,7 +273,15 @@ async fn newer_reports(
             reports.push(ReportFile { name, text: text.text });
         }
     }
-    Ok((reports, left_out))
+    let crowded = crowded.map(|directory| {
+        let looked_at = LOOK.entries_max;
+        format!("{directory} has more than {looked_at} files: not all reports in it were read")
+    });
+    let too_large = (left_out > 0).then(|| {
+        let mib_max = REPORTS_BYTES_MAX >> 20;
+        format!("{left_out} report files were not read: at most {mib_max} MiB together are")
+    });
+    Ok((reports, too_large.or(crowded)))
 }
 
 // === impl LeftBehind ===

@@ -192,6 +192,29 @@ fn a_run_of_which_reports_were_not_read_did_not_pass() {
 }
 
 #[test]
+fn a_run_with_more_reports_than_are_looked_at_did_not_pass() {
+    // The second one is of a module that another module names.
+    for directory in ["target/surefire-reports", "a/b/target/surefire-reports"] {
+        let names: Vec<_> =
+            (0..=20_000).map(|number| format!("{directory}/{number}.txt")).collect();
+        let sources = [("pom.xml", ""), ("a/b/pom.xml", ""), ("src/test/java/a/CalcTest.java", "")];
+        let surefire = "<testsuite name=\"a.CalcTest\" tests=\"1\"><testcase name=\"right\" \
+                        classname=\"a.CalcTest\"/></testsuite>";
+        let ended = report(0, "", "", &[("TEST-a.CalcTest.xml", surefire)]);
+        for (files, is_fine) in [(20_000, true), (20_001, false)] {
+            let files = names[..files].iter().map(|name| (name.as_str(), ""));
+            let host = MemoryHost::new(files.chain(sources));
+            host.answer_checks([ended.clone()]);
+            let called = call(&host, "run_tests", json!({}));
+            assert_eq!(called.is_ok(), is_fine, "{called:?}");
+            let Err(error) = called else { continue };
+            assert_eq!(error.code, ErrorCode::Inconsistent);
+            assert!(error.to_string().contains(&format!("{directory} has more")), "{error}");
+        }
+    }
+}
+
+#[test]
 fn what_cannot_be_run_is_refused_before_anything_is() {
     let host = host();
     for (arguments, code) in [

@@ -106,7 +106,7 @@ pub(super) fn is_setting(known: &str, key: &str) -> bool {
 impl AskingEntry {
     /// Whether it is about a command with these words.
     pub(super) fn is_about(&self, command: &SimpleCommand, bare: &[ShellWord]) -> bool {
-        (!self.fed || command.is_fed) && self.is(bare)
+        (!self.fed || command.is_fed) && (!self.answered || command.takes_input()) && self.is(bare)
     }
 
     fn is(&self, bare: &[ShellWord]) -> bool {

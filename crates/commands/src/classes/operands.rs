@@ -13,7 +13,9 @@ impl AskingEntry {
         let is_input = |word: &&ShellWord| matches!(word.fixed(), Some("-" | "/dev/stdin"));
         // What becomes several words may become any number.
         let count = |word: &&ShellWord| if word.is_exactly_one() { 1 } else { 2 };
-        let are_enough = operands.iter().map(count).sum::<usize>() >= self.operands_min;
+        // What is read as its input is no reply.
+        let counted = operands.iter().filter(|word| !self.answered || !is_input(word));
+        let are_enough = counted.map(count).sum::<usize>() >= self.operands_min;
         let is_fed = !self.fed || operands.iter().all(is_input);
         are_enough
             && is_fed
