@@ -12,7 +12,9 @@ use moss_sdk::file::{Content, Text};
 use moss_sdk::{ContentHash, ErrorCode, RelPath, ToolError};
 use schemars::JsonSchema;
 use serde::Serialize;
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
+
+use crate::line_ops::{line_ops, lines_of};
 
 /// How often an edit is made anew for a file that changed meanwhile. Each time another edit was made: so
 /// many processes that edit one file at once all come through.
@@ -278,11 +280,10 @@ pub(crate) async fn propose_lines(
 /// Returns where lines stand in a later version of a text; none where they, or the lines right
 /// before and after them, are not the same there.
 fn moved(old: &str, new: &str, first: usize, count: usize) -> Option<usize> {
-    let lines = |text: &str| LineIndex::new(text).iter().map(ToOwned::to_owned).collect::<Vec<_>>();
-    let (old, new) = (lines(old), lines(new));
+    let (old, new) = (lines_of(old), lines_of(new));
     let start = first.saturating_sub(2);
     let end = (first + count).min(old.len());
-    capture_diff_slices(Algorithm::Myers, &old, &new).into_iter().find_map(|op| match op {
+    line_ops(&old, &new).into_iter().find_map(|op| match op {
         DiffOp::Equal { old_index, new_index, len } => {
             let (starts, ends) = (old_index <= start, end <= old_index + len);
             // At an end of the file there is no line beyond, and there must be none then.

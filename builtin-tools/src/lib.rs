@@ -11,6 +11,7 @@ mod check;
 mod closest;
 mod edit;
 mod extent;
+mod line_ops;
 mod project;
 mod replacing;
 mod result_page;

@@ -123,6 +123,11 @@ pub(crate) fn explained(
              in {path}, in that order, and all must be in the block that the first line opens"
         ))
         .hint("write every line out, or make one edit for each part"),
+        Miss::TooMuch(places) => invalid(format!(
+            "{old} occurs {places} times in {path}: {new} at each of them is more than one edit may \
+             write"
+        ))
+        .hint("replace it in parts, by more of the text around it, or with a command"),
         Miss::Drift { level, lines } => drifted(path, old, *level, lines),
     }
 }

@@ -188,9 +188,10 @@ async fn a_question_finds_what_is_near_and_nothing_closed_is_ever_sent() {
     // What an editor has not saved is the person's.
     let mut editor = Editor::attach(&daemon.approver().await, "Code").await;
     editor.hold("src/config.rs", 1, Some("fn forbidden_draft() {}\n")).await;
-    // Texts of later are sent when they come; those that come closed are not.
+    // Texts of later are sent once somebody asks; those that come closed are not.
     site.write("src/late.rs", "fn late_haystack() {}\n");
     site.write("private/late.rs", "fn forbidden_needle_of_later() {}\n");
+    ask(&client, QUESTION).await;
     until("the new file is sent", async || endpoint.sent().contains("late_haystack")).await;
     ready(&client).await;
     let sent = endpoint.sent();
@@ -207,6 +208,7 @@ async fn a_question_finds_what_is_near_and_nothing_closed_is_ever_sent() {
     until("also on disk", async || status(&client).await.disk_bytes < before.disk_bytes).await;
     site.write("src/late.rs", "fn late_haystack() {}\nfn forbidden_addition() {}\n");
     site.write("src/sign.rs", "fn sign_that_all_was_seen() {}\n");
+    ask(&client, QUESTION).await;
     until("later texts are sent", async || endpoint.sent().contains("sign_that_all")).await;
     assert!(!endpoint.sent().contains("forbidden"), "{}", endpoint.sent());
 
@@ -378,6 +380,7 @@ async fn a_text_that_the_model_cannot_embed_goes_without_and_nothing_else_does()
     let sent = || endpoint.sent().matches("Is indigestible").count();
     let before = sent();
     site.write("src/late.rs", "fn late_haystack() {}\n");
+    ask(&client, QUESTION).await;
     until("it is embedded", async || endpoint.sent().contains("late_haystack")).await;
     ready(&client).await;
     assert_eq!((sent(), status(&client).await.problem.as_str()), (before, ""));

@@ -272,6 +272,62 @@ async fn a_start_outlives_a_call_that_has_less_time_and_ends_with_its_policy() {
         .await;
 }
 
+/// Reads what it is sent once there is a file, and says that a function is used in each file that it was notified of.
+const NOTICING: &str = r#"
+import json, os, sys, time
+
+while not os.path.exists("go"):
+    time.sleep(0.1)
+noticed = []
+while True:
+    length = 0
+    while (line := sys.stdin.buffer.readline()) != b"\r\n":
+        if not line:
+            sys.exit()
+        name, value = line.split(b":")
+        length = int(value) if name == b"Content-Length" else length
+    said = json.loads(sys.stdin.buffer.read(length))
+    method = said.get("method")
+    if method == "workspace/didChangeWatchedFiles":
+        noticed += [change["uri"] for change in said["params"]["changes"]]
+    if "id" not in said:
+        continue
+    result = {"capabilities": {}} if method == "initialize" else []
+    if method == "textDocument/references":
+        span = {"start": {"line": 2, "character": 0}, "end": {"line": 2, "character": 9}}
+        result = [{"uri": uri, "range": span} for uri in noticed]
+    body = json.dumps({"jsonrpc": "2.0", "id": said["id"], "result": result}).encode()
+    sys.stdout.buffer.write(b"Content-Length: %d\r\n\r\n" % len(body) + body)
+    sys.stdout.buffer.flush()
+"#;
+
+#[tokio::test]
+async fn a_server_learns_what_changes_while_it_starts() {
+    let site = Site::new();
+    site.user_policy(ALLOWING);
+    site.config(
+        "[language_servers]\nready_ms = 60_000\n[added_language_servers]\n\
+         notices = { command = [\"python3\", \"notices.txt\"], files = [\"*.py\"], language = \"python\" }\n",
+    );
+    site.write("notices.txt", NOTICING);
+    site.write("lib.py", "def load_once():\n    return 1\n");
+    site.write("user.py", "print(1)\n");
+    let daemon = site.serve();
+    let client = daemon.caller().await;
+    let arguments = json!({"search": "load_once", "findReferences": true});
+    let mut request = Request::new(v1::CallToolRequest {
+        call: Some(call("find_code_location", arguments.clone())),
+    });
+    request.set_timeout(std::time::Duration::from_secs(8));
+    let result = client.tools().call_tool(request).await.unwrap().into_inner().result.unwrap();
+    let found = output(&result);
+    assert!(found["note"].as_str().unwrap().contains("still starting"), "{found}");
+    site.write("user.py", "from lib import load_once\n\nload_once()\n");
+    site.write("go", "");
+    let found = learned(&client, &arguments).await;
+    assert_eq!(uses(&found), [("user.py".to_owned(), 3)], "{found}");
+}
+
 #[tokio::test]
 async fn what_a_caller_may_not_read_a_server_does_not_know() {
     let site = python_site();

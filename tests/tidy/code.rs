@@ -39,7 +39,7 @@ const UNSAFE: &[(&str, &str)] = &[
     (
         "crates/sandbox/src/system.rs",
         "system calls on numbers and on values that outlive them, between fork and exec or not; what else \
-         runs there does so in a process with one thread",
+         runs there does so in a process with one thread, or in the memory of one that waits meanwhile",
     ),
     (
         "crates/symbols/src/allocation.rs",
@@ -80,7 +80,8 @@ const FILE_DOORS: &[(&str, &str)] = &[
         "restores what a command may not change, whose process is gone",
     ),
     ("crates/sandbox/src/reached.rs", "reaches directories of commands without a link"),
-    ("crates/sandbox/src/cover.rs", "finds out what links lead to, and opens no file"),
+    ("crates/sandbox/src/cover.rs", "looks at what is to be hidden, and opens no file"),
+    ("crates/sandbox/src/real_paths.rs", "finds out what links lead to, and opens no file"),
     ("crates/sandbox/src/bound_sockets.rs", "`/proc` alone says which sockets there are"),
     ("crates/sandbox/src/keeper/streams.rs", "opens `/dev/null`"),
     ("crates/sandbox/src/keeper/memory.rs", "a process asks by `/proc` to be ended first"),

@@ -66,6 +66,13 @@ struct TalkState {
     root: String,
 }
 
+/// A request that waits for its reply. Where nobody waits for that any more, the server hears so: what is dropped
+/// with its call would be worked on all the same.
+struct WaitingRequest<'t> {
+    talk: &'t ServerTalk,
+    id: i64,
+}
+
 /// How much a server has said lately.
 struct Flood {
     since: Instant,
@@ -125,12 +132,11 @@ impl ServerTalk {
         parameters: &Value,
         timeout: Duration,
     ) -> Result<ServerResult, ServerFault> {
-        let id = AtomicI64::new(0);
         let ask = async {
             let mut tries = 0;
             loop {
                 tries += 1;
-                match self.request_once(method, parameters, &id).await? {
+                match self.request_once(method, parameters).await? {
                     Ok(result) => return Ok(result),
                     Err(refusal) => {
                         let is_passing =
@@ -142,37 +148,26 @@ impl ServerTalk {
                 }
             }
         };
-        let Ok(asked) = tokio::time::timeout(timeout, ask).await else {
-            let id = id.into_inner();
-            if let Some(pending) = self.shared.lock().as_mut() {
-                pending.remove(&id);
-            }
-            // What it still works on nobody wants; whether it listens does not matter.
-            let _ = self.notify("$/cancelRequest", &json!({"id": id}));
-            return Err(ServerFault::Timeout { method, after: timeout });
-        };
-        asked
+        let asked = tokio::time::timeout(timeout, ask).await;
+        asked.unwrap_or(Err(ServerFault::Timeout { method, after: timeout }))
     }
 
     async fn request_once(
         &self,
         method: &str,
         parameters: &Value,
-        asked: &AtomicI64,
     ) -> Result<Result<ServerResult, WireRefusal>, ServerFault> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        asked.store(id, Ordering::Relaxed);
         let (sender, reply) = oneshot::channel();
         {
             let mut pending = self.shared.lock();
             let Some(pending) = pending.as_mut() else { return Err(self.ended()) };
-            // Nobody waits for those any more whose caller has gone.
-            pending.retain(|_, reply| !reply.is_closed());
             if pending.len() >= PENDING_MAX {
                 return Err(ServerFault::Busy(pending.len()));
             }
             pending.insert(id, sender);
         }
+        let _waiting = WaitingRequest { talk: self, id };
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": parameters}))?;
         reply.await.map_err(|_| self.ended())
     }
@@ -198,6 +193,18 @@ impl ServerTalk {
 impl Drop for ServerTalk {
     fn drop(&mut self) {
         self.tasks.iter().for_each(JoinHandle::abort);
+    }
+}
+
+// === impl WaitingRequest ===
+
+impl Drop for WaitingRequest<'_> {
+    fn drop(&mut self) {
+        let waiting = self.talk.shared.lock().as_mut().and_then(|pending| pending.remove(&self.id));
+        if waiting.is_some() {
+            // Whether it listens does not matter.
+            let _ = self.talk.notify("$/cancelRequest", &json!({"id": self.id}));
+        }
     }
 }
 

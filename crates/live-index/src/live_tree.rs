@@ -196,9 +196,13 @@ impl KeptTree {
             LiveState::Sweeping => self.tree.sweep(cancelled)?,
             LiveState::Building | LiveState::Off => return Ok(None),
         }
-        let tree = &self.tree;
-        let sources = RankedSources { tree, files, rules, buffers, cancelled };
+        let sources = RankedSources { tree: &self.tree, files, rules, buffers, cancelled };
+        let known = self.ranked.generation();
         let found = self.ranked.search(sources, gate, search);
+        // What keeps up in the background, vectors among it, hears of changes from whoever asks.
+        if let Some(texts) = self.texts.get().filter(|_| self.ranked.generation() != known) {
+            texts.note_work();
+        }
         if cancelled() { Err(Error::Cancelled) } else { Ok(found) }
     }
 
@@ -509,6 +513,50 @@ mod tests {
         assert_eq!(found(None), (vec!["a.py".to_owned(), "a.py".to_owned()], 2));
         let shows: FileChoice = Arc::new(|path| path.as_str() != "a.py");
         assert_eq!(found(Some(shows)), (vec!["b.py".to_owned()], 2));
+    }
+
+    /// An editor that holds a file, with its text as long as it can report it.
+    struct Editing(RelPath, Option<Arc<str>>);
+
+    impl Buffers for Editing {
+        fn unsaved(&self, real: &RelPath) -> Option<Arc<str>> {
+            self.1.clone().filter(|_| *real == self.0)
+        }
+
+        fn unsaved_paths(&self) -> Vec<RelPath> {
+            vec![self.0.clone()]
+        }
+    }
+
+    #[test]
+    fn what_an_editor_held_and_reports_no_more_is_not_found() {
+        let temp = tempfile::tempdir().unwrap();
+        let root = temp.path().join("root");
+        fs::create_dir(&root).unwrap();
+        fs::write(root.join("a.py"), "def saved(): pass\n").unwrap();
+        let kept = kept(&root, temp.path().join("kept"));
+        kept.build(&|| false);
+        let rules = AllAdmitted(Arc::new(Policy::load(Sources::default()).unwrap()));
+        let declares = |buffers: &dyn Buffers, name: &str| {
+            let search = CodeSearch {
+                goal: CodeSearchGoal::Declared { names: vec![name.to_owned()], near: None },
+                wants: Arc::new(|_| true),
+                hits_max: 2,
+                hits_of_file_max: 2,
+            };
+            let sees = &mut |_: &RelPath| true;
+            let gate =
+                RankedGate { name: None, sees, shows: None, sees_commits: false, near: None };
+            let sources = (&rules as &dyn IndexRules, buffers);
+            let found = kept.search_code(&kept.files, sources, gate, &search, &|| false);
+            !found.unwrap().unwrap().hits.is_empty()
+        };
+        let path = RelPath::parse("a.py").unwrap();
+        let held = Editing(path.clone(), Some("def unsaved(): pass\n".into()));
+        assert!(declares(&held, "unsaved") && !declares(&held, "saved"));
+        // It is too large by now, say: what is read of it is the file.
+        let lost = Editing(path, None);
+        assert!(declares(&lost, "saved") && !declares(&lost, "unsaved"));
     }
 
     #[test]

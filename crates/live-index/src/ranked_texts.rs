@@ -11,7 +11,7 @@ mod kept_ranks;
 mod reading;
 mod saved;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, RwLock, RwLockReadGuard};
 use std::time::{Duration, Instant};
@@ -182,6 +182,11 @@ impl RankedTexts {
             views.pop_front();
         }
         view
+    }
+
+    /// Up to which change of the tree it knows what has changed.
+    pub(crate) fn generation(&self) -> u64 {
+        self.lock().generation
     }
 
     /// Whether anybody has asked since the daemon started.
@@ -355,18 +360,22 @@ impl RankedWork {
         }
     }
 
-    /// Notes what editors hold by now, of files that may be read.
+    /// Notes what editors hold by now, of files that may be read. Of what they hold and could not report the file
+    /// counts, as it does where it is read.
     fn follow_buffers(&mut self, buffers: &dyn Buffers) {
-        let unsaved: BTreeSet<RelPath> = buffers.unsaved_paths().into_iter().collect();
+        let held = buffers.unsaved_paths().into_iter().filter_map(|path| {
+            let text = buffers.unsaved(&path)?;
+            Some((path, text))
+        });
+        let unsaved: BTreeMap<RelPath, Arc<str>> = held.collect();
         let held: Vec<RelPath> = self
             .known
             .iter()
-            .filter(|(path, known)| known.unsaved.is_some() && !unsaved.contains(*path))
+            .filter(|(path, known)| known.unsaved.is_some() && !unsaved.contains_key(*path))
             .map(|(path, _)| path.clone())
             .collect();
         held.iter().for_each(|path| self.ask(path, None));
-        for path in unsaved {
-            let Some(text) = buffers.unsaved(&path) else { continue };
+        for (path, text) in unsaved {
             let is_new = self.known.get(&path).is_some_and(|known| {
                 known
                     .unsaved

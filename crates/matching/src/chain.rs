@@ -19,6 +19,11 @@ use super::{Located, Miss, Occurrence};
 use crate::lines::{LineIndex, split};
 use crate::search::OCCURRENCES_MAX;
 
+/// Most bytes that all locations of an edit may take, each with its replacement.
+const WRITTEN_BYTES_MAX: usize = 256 << 20;
+/// What a location takes beside its replacement, in bytes.
+const PLACE_BYTES: usize = 256;
+
 /// One search in one file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Chain<'a> {
@@ -172,17 +177,22 @@ impl<'a> Chain<'a> {
                 return Err(Miss::Applied(line));
             }
         }
-        let mut written: Vec<SpanEdit> = Vec::with_capacity(places.len());
         let mut done = 0;
-        for place in &places {
-            // Places may overlap, as `aa` does twice in `aaa`.
-            if start(place) < done {
-                continue;
+        // Places may overlap, as `aa` does twice in `aaa`.
+        let follows = |place: &&MatchLocation| {
+            let place: &MatchLocation = place;
+            let is_apart = start(place) >= done;
+            if is_apart {
+                done = self.end(place);
             }
+            is_apart
+        };
+        let apart: Vec<&MatchLocation> = places.iter().filter(follows).collect();
+        self.check_written(apart.len())?;
+        let mut written: Vec<SpanEdit> = Vec::with_capacity(apart.len());
+        for place in apart {
             let at = self.written(place, fold, 1.0);
-            let at = at.map_err(|MergeRefusal(lines)| Miss::Drift { level, lines })?;
-            done = self.end(place);
-            written.push(at);
+            written.push(at.map_err(|MergeRefusal(lines)| Miss::Drift { level, lines })?);
         }
         let first = places.first().map(|place| self.texts.lines.number_at(start(place)));
         let is_there = written.iter().any(|written| written.is_there);
@@ -209,6 +219,15 @@ impl<'a> Chain<'a> {
         match place {
             MatchLocation::Lines(window) => self.texts.lines.start(window.first + window.count),
             MatchLocation::Part(range) => range.end,
+        }
+    }
+
+    /// Refuses to write at so many locations what takes more memory than an edit may.
+    fn check_written(&self, places: usize) -> Result<(), Miss> {
+        let each = self.texts.replace.len().saturating_add(PLACE_BYTES);
+        match places.saturating_mul(each) > WRITTEN_BYTES_MAX {
+            true => Err(Miss::TooMuch(places)),
+            false => Ok(()),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Indentation: how that of a search relates to that of the file, and what a new line gets.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::sides::MergeSides;
 use crate::lines::LineIndex;
@@ -39,12 +39,19 @@ enum IndentBase {
     },
 }
 
-/// Carries indentation of the search and its replacement over to the file.
+/// The position of a line of the search, its indentation, and that of the line in the file that it stands for.
+type IndentPair<'a> = (usize, &'a str, &'a str);
+
+/// Carries indentation of the search and its replacement over to the file. What is asked for each line of a
+/// replacement is not looked for in all of them.
 #[derive(Debug)]
 pub(super) struct IndentMap<'a> {
-    /// Lines of the search by position, their indentation, and that of the lines in the file that
-    /// they stand for.
-    pairs: Vec<(usize, &'a str, &'a str)>,
+    /// All of them, ordered by position.
+    pairs: Vec<IndentPair<'a>>,
+    /// Those with each indentation of the search.
+    alike: HashMap<&'a str, Vec<IndentPair<'a>>>,
+    /// How many columns of the edit are how many of the file, where that is known.
+    scale: Option<(isize, isize)>,
     frame: IndentBase,
     from: Style,
     to: Style,
@@ -93,7 +100,8 @@ impl<'a> IndentMap<'a> {
         if pairs.iter().all(|(_, search, found)| search == found) {
             // Nothing is carried over: how the file indents does not matter.
             let style = Style { tabs: false, unit: UNIT_DEFAULT };
-            return Self { pairs, frame: IndentBase::Same, from: style, to: style };
+            let (alike, frame) = (HashMap::new(), IndentBase::Same);
+            return Self { pairs, alike, scale: None, frame, from: style, to: style };
         }
         let edit = sides.search.iter().chain(sides.replace).copied();
         let first = around.saturating_sub(SAMPLE_LINES).max(1);
@@ -105,14 +113,20 @@ impl<'a> IndentMap<'a> {
 
     /// `first` is the indentation of the replacement's first line.
     fn of<'b>(
-        pairs: Vec<(usize, &'a str, &'a str)>,
+        pairs: Vec<IndentPair<'a>>,
         first: Option<&str>,
         edit: impl Iterator<Item = &'a str>,
         nearby: impl Iterator<Item = &'b str>,
     ) -> Self {
         let to = Style::of(nearby).with_tabs(pairs.iter().map(|(_, _, found)| *found));
+        let from = Style::of(edit);
+        let scale = scale(&pairs, from, to);
+        let mut alike: HashMap<&str, Vec<IndentPair<'a>>> = HashMap::new();
+        for pair in &pairs {
+            alike.entry(pair.1).or_default().push(*pair);
+        }
         let frame = IndentBase::Search { is_clear: true, is_even: true };
-        let mut map = Self { pairs, frame, from: Style::of(edit), to };
+        let mut map = Self { pairs, alike, scale, frame, from, to };
         map.frame = map.frame(first);
         map
     }
@@ -142,7 +156,7 @@ impl<'a> IndentMap<'a> {
         let Some((_, search, found)) = self.pairs.first() else { return true };
         self.pairs.iter().all(|(_, other, at)| {
             let steps = columns(other) - columns(search);
-            match self.scale() {
+            match self.scale {
                 Some((from, to)) => steps * to == (columns(at) - columns(found)) * from,
                 None => steps == columns(at) - columns(found),
             }
@@ -175,7 +189,7 @@ impl<'a> IndentMap<'a> {
         match self.pairs.first() {
             Some((_, search, found)) if *search == wanted => Mapped::certain(found),
             Some((near, search, found)) if matches!(self.frame, IndentBase::Search { .. }) => {
-                let is_known = self.pairs.iter().any(|(_, other, _)| *other == wanted);
+                let is_known = self.alike.contains_key(wanted);
                 let mapped = match is_known {
                     true => self.map(wanted, *near),
                     false => self.shifted(wanted, search, found),
@@ -190,12 +204,8 @@ impl<'a> IndentMap<'a> {
     /// Returns the indentation that a line of the replacement gets in the file. `near` is the
     /// position of the line of the search that stands closest to it.
     pub(super) fn map(&self, wanted: &str, near: usize) -> Mapped {
-        let nearest = |only: Option<&str>| {
-            let pairs =
-                self.pairs.iter().filter(|(_, search, _)| only.is_none_or(|o| o == *search));
-            pairs.min_by_key(|(position, ..)| position.abs_diff(near))
-        };
-        match (self.frame, nearest(Some(wanted)), nearest(None)) {
+        let alike = self.alike.get(wanted).map(Vec::as_slice).unwrap_or_default();
+        match (self.frame, nearest(alike, near), nearest(&self.pairs, near)) {
             (IndentBase::Same, ..) | (_, _, None) => Mapped::certain(wanted),
             (IndentBase::File, ..) => {
                 Mapped::certain(&self.in_file_style(wanted).unwrap_or_else(|| wanted.to_owned()))
@@ -242,7 +252,7 @@ impl<'a> IndentMap<'a> {
     /// of the search.
     fn shifted(&self, wanted: &str, search: &str, found: &str) -> Mapped {
         let steps = columns(wanted) - columns(search);
-        let (from, to) = self.scale().unwrap_or((1, 1));
+        let (from, to) = self.scale.unwrap_or((1, 1));
         let is_whole = steps % from == 0;
         let steps = if is_whole { steps / from * to } else { steps };
         let target = usize::try_from(columns(found) + steps);
@@ -253,17 +263,24 @@ impl<'a> IndentMap<'a> {
         indent.extend(std::iter::repeat_n(if self.to.tabs { '\t' } else { ' ' }, missing));
         Mapped { indent, is_certain }
     }
+}
 
-    /// How many columns of the edit are how many of the file: as its lines show, or else as both
-    /// usually indent.
-    fn scale(&self) -> Option<(isize, isize)> {
-        let columns = |(_, search, found): &(usize, &str, &str)| (columns(search), columns(found));
-        let shown: BTreeSet<_> = self.pairs.iter().map(columns).collect();
-        let mut steps = shown.iter().zip(shown.iter().skip(1)).filter(|(a, b)| a.0 != b.0);
-        match steps.next() {
-            Some((a, b)) => Some((b.0 - a.0, b.1 - a.1)).filter(|(_, to)| *to > 0).map(reduced),
-            None => Some((self.from.unit, self.to.unit)),
-        }
+/// Returns the pair that stands closest to a position, of two the first. They are ordered by theirs.
+fn nearest<'p, 'a>(pairs: &'p [IndentPair<'a>], near: usize) -> Option<&'p IndentPair<'a>> {
+    let after = pairs.partition_point(|(position, ..)| *position < near);
+    let around = &pairs[after.saturating_sub(1)..(after + 1).min(pairs.len())];
+    around.iter().min_by_key(|(position, ..)| position.abs_diff(near))
+}
+
+/// How many columns of the edit are how many of the file: as its lines show, or else as both
+/// usually indent.
+fn scale(pairs: &[IndentPair<'_>], from: Style, to: Style) -> Option<(isize, isize)> {
+    let columns = |(_, search, found): &IndentPair<'_>| (columns(search), columns(found));
+    let shown: BTreeSet<_> = pairs.iter().map(columns).collect();
+    let mut steps = shown.iter().zip(shown.iter().skip(1)).filter(|(a, b)| a.0 != b.0);
+    match steps.next() {
+        Some((a, b)) => Some((b.0 - a.0, b.1 - a.1)).filter(|(_, to)| *to > 0).map(reduced),
+        None => Some((from.unit, to.unit)),
     }
 }
 

@@ -119,6 +119,8 @@ pub enum Miss {
         /// Those that differ, ascending.
         lines: Vec<Drift>,
     },
+    /// The search text occurs so often that its replacements together are more than an edit may write.
+    TooMuch(usize),
     /// The search text is not found verbatim, and the file or the search is too large to look for
     /// something similar.
     TooLarge,

@@ -53,6 +53,10 @@ struct Merger<'a> {
     /// Lines that only the search has, or only the file: which of several equal ones it is that
     /// the other side does not have, nobody knows.
     unpaired: HashSet<String>,
+    /// Whether the file has the lines of the search as they are.
+    is_exact: bool,
+    /// What all lines of the search end with, though those of the file do not.
+    stray_end: Option<&'a str>,
     /// The next line of the file.
     next: usize,
     /// The line of the search that was removed right before.
@@ -99,6 +103,8 @@ pub(super) fn merge(
         plain,
         tells_widths,
         unpaired,
+        is_exact: pairs(sides).all(|(search, found)| search == found),
+        stray_end: stray_end(sides),
         next,
         removed,
         changed,
@@ -124,6 +130,14 @@ pub(super) fn merge(
 fn pairs<'a>(sides: &MergeSides<'a>) -> impl Iterator<Item = (&'a str, &'a str)> {
     let aligned = sides.search.iter().zip(sides.align);
     aligned.filter_map(|(search, found)| Some((*search, sides.found[(*found)?])))
+}
+
+/// The white space that all lines of the search end with, though those of the file end with none.
+fn stray_end<'a>(sides: &MergeSides<'a>) -> Option<&'a str> {
+    let mut filled = pairs(sides).filter(|(search, _)| !search.trim().is_empty()).peekable();
+    let end = trailing(filled.peek()?.0);
+    let all = filled.all(|(search, found)| trailing(search) == end && trailing(found).is_empty());
+    all.then_some(end)
 }
 
 /// The lines with text that have no counterpart.
@@ -249,8 +263,7 @@ impl Merger<'_> {
             let (line, expected) = (self.next as u64, String::new());
             self.refused.push(Drift { line, expected, found: sides.replace[new].to_owned() });
         }
-        let is_exact = pairs(sides).all(|(search, found)| search == found);
-        let line = match (is_exact, line.trim()) {
+        let line = match (self.is_exact, line.trim()) {
             (true, _) => line.to_owned(),
             (false, "") => String::new(),
             (false, content) => {
@@ -263,22 +276,14 @@ impl Merger<'_> {
                 };
                 self.shape.is_doubtful |= !mapped.is_certain;
                 self.note_depth(new, &mapped.indent, true);
-                let end = if self.has_stray_ends(line) { "" } else { trailing(line) };
+                // A line ends with white space only because all lines of the edit do.
+                let is_stray = self.stray_end == Some(trailing(line));
+                let end = if is_stray { "" } else { trailing(line) };
                 mapped.indent + &content + end
             }
         };
         self.ops.push(Op::Insert(line));
         self.changed = true;
-    }
-
-    /// Whether a line ends with white space only because all lines of the edit do.
-    fn has_stray_ends(&self, line: &str) -> bool {
-        let mut filled =
-            pairs(self.sides).filter(|(search, _)| !search.trim().is_empty()).peekable();
-        filled.peek().is_some()
-            && filled.all(|(search, found)| {
-                trailing(search) == trailing(line) && trailing(found).is_empty()
-            })
     }
 
     /// Goes over the lines before one that stands for a line of the search. The search does not

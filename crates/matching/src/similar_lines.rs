@@ -113,7 +113,7 @@ impl<'a> Compared<'a> {
         let lines = inner.max(count.saturating_sub(2));
         let mean = if lines == 0 { 1.0 } else { sum / float(lines) };
         let score = (sum + 2.0) / float(lines + 2);
-        let window = Window { first: start + 1, count, align };
+        let window = Window { first: start + 1, count, align: align.into() };
         Ok((mean >= BLOCK_ANCHOR_MIN).then_some(ScoredWindow { window, score }))
     }
 

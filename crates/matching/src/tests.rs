@@ -1,5 +1,6 @@
 //! Tests of the chain: the shared cases, those of each topic, and properties.
 
+mod bounds;
 mod elision;
 mod indentation;
 mod likeness;
@@ -48,6 +49,7 @@ fn names(miss: &Miss) -> &'static [&'static str] {
         Miss::Escaped => &["over_escaped"],
         Miss::Elision => &["unpaired_elision"],
         Miss::Drift { .. } => &["drift"],
+        Miss::TooMuch(_) => &["too_much"],
     }
 }
 

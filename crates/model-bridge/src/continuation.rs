@@ -4,6 +4,7 @@
 //! cannot close. A wrapper begins with words that the reader of replies takes for made up where a
 //! model writes them itself.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
@@ -52,9 +53,13 @@ pub(crate) fn continuation(
     let texts = TEXTS.of(language);
     let mut parts = Parts::default();
     let mut told = vec![false; results.len()];
+    // Of results with one id the first.
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for (place, result) in results.iter().enumerate() {
+        places.entry(result.call_id.as_str()).or_insert(place);
+    }
     for call in calls {
-        let own = results.iter().position(|result| result.call_id == call.id);
-        match own {
+        match places.get(call.id.as_str()).copied() {
             Some(place) => {
                 told[place] = true;
                 parts.result(texts, Some(&call.name), results[place]);

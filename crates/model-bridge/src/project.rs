@@ -5,7 +5,7 @@
 //! hide its blocks, the blocks come first or the text is quoted.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use serde::Serialize;
@@ -17,7 +17,7 @@ use crate::conversation::{Conversation, Message, MessagePart, ToolCall, ToolResu
 use crate::diagnostic::DiagnosticCode;
 use crate::event::{Finish, Reply};
 use crate::language::Language;
-use crate::parse::{ParseOptions, Parser};
+use crate::parse::{CALLS_MAX, ParseOptions, Parser};
 use crate::registry::{Registry, ToolDefinition};
 
 /// How many words in quotes of a text are taken for names of tools.
@@ -60,7 +60,9 @@ pub fn project(
     }
     let start = leading(conversation);
     let mut calls: &[ToolCall] = &[];
-    let all: Vec<&ToolCall> = conversation.messages.iter().flat_map(calls_of).collect();
+    // Of calls with one id the last.
+    let all = conversation.messages.iter().flat_map(calls_of);
+    let all: HashMap<&str, &ToolCall> = all.map(|call| (call.id.as_str(), call)).collect();
     let mut rest = &conversation.messages[start..];
     while let Some((message, after)) = rest.split_first() {
         rest = after;
@@ -122,6 +124,10 @@ fn read_projected(registry: &Arc<Registry>, text: &str) -> Reply {
 /// Whether a text has these calls and no others, for tools that take anything. Of twins the reader
 /// makes one. `is_in_order` says whether the text stands before its calls.
 fn reads_back(text: &str, calls: &[ToolCall], is_in_order: bool) -> bool {
+    // The reader makes no more of them, and twins are looked for in all of them.
+    if calls.len() > CALLS_MAX {
+        return false;
+    }
     // What is in quotes may be another tool of whoever reads it.
     let names = calls.iter().map(|call| call.name.as_str()).chain(quoted_words(text));
     let names: BTreeSet<&str> = names.collect();
@@ -172,9 +178,8 @@ fn calls_of(message: &Message) -> &[ToolCall] {
 }
 
 /// A result with the name of its tool, where any turn has its call.
-fn named<'r>(result: &'r ToolResult, calls: &[&ToolCall]) -> Cow<'r, ToolResult> {
-    let own = || calls.iter().rfind(|call| call.id == result.call_id);
-    match (&result.name, own()) {
+fn named<'r>(result: &'r ToolResult, calls: &HashMap<&str, &ToolCall>) -> Cow<'r, ToolResult> {
+    match (&result.name, calls.get(result.call_id.as_str())) {
         (None, Some(call)) => {
             Cow::Owned(ToolResult { name: Some(call.name.clone()), ..result.clone() })
         }

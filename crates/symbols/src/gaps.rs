@@ -122,8 +122,24 @@ mod tests {
             (Language::Java, "try (r;) {}"),
             (Language::Ruby, "->(x) { x; y }"),
             (Language::Rust, ""),
+            (Language::C, "x #embed <a>"),
+            (Language::Cpp, "x; export int y;"),
         ] {
             assert_eq!(filled(language, text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_line_of_very_many_words_is_gone_through_once() {
+        let words = "export ".repeat(150_000);
+        let filled_one = format!("{}{}", " ".repeat(7), &words[7..]);
+        for (language, text, expected) in [
+            (Language::C, "enumeration ".repeat(150_000), None),
+            (Language::C, "x #embed ".repeat(150_000), None),
+            (Language::Cpp, format!("x {words}"), None),
+            (Language::Cpp, words, Some(filled_one)),
+        ] {
+            assert!(filled(language, &text) == expected, "{}", &text[..20]);
         }
     }
 }

@@ -1,11 +1,12 @@
-//! Applying blocks to a text, one after the other. Pure.
+//! Applying blocks to a text, one after the other. Text in, values out.
 
 use moss_matching::lines::{LineIndex, LineSpan, has_gutter};
 use moss_matching::{Located, Miss, Occurrence, locate, splices};
 use moss_sdk::edit::{Drift, MatchLevel, Splice, splice};
-use similar::{Algorithm, DiffOp, capture_diff_slices};
+use similar::DiffOp;
 
 use crate::blocks::{EditBlock, Split, is_separator};
+use crate::line_ops::{line_ops, lines_of};
 
 /// Most lines of one block that may be the separator.
 const READINGS_MAX: usize = 16;
@@ -106,7 +107,7 @@ pub(super) fn splices_between(text: &str, applied: &AppliedBlocks) -> Vec<Splice
         (text.split_inclusive('\n').collect(), applied.text.split_inclusive('\n').collect());
     let mut at = 0;
     let mut result = Vec::new();
-    for op in capture_diff_slices(Algorithm::Myers, &old, &new) {
+    for op in line_ops(&old, &new) {
         let start = at;
         at += old[op.old_range()].iter().map(|line| line.len()).sum::<usize>();
         if !matches!(op, DiffOp::Equal { .. }) {
@@ -171,8 +172,7 @@ fn numbered_as_in(first: &str, text: &str, drift: Vec<Drift>) -> Vec<Drift> {
     if drift.is_empty() || first == text {
         return drift;
     }
-    let lines = |text: &str| LineIndex::new(text).iter().map(ToOwned::to_owned).collect::<Vec<_>>();
-    let ops = capture_diff_slices(Algorithm::Myers, &lines(first), &lines(text));
+    let ops = line_ops(&lines_of(first), &lines_of(text));
     let number = |line: u64| {
         let at = usize::try_from(line).unwrap_or(usize::MAX) - 1;
         let found = ops.iter().find_map(|op| match op {

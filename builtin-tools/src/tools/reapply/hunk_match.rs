@@ -115,6 +115,7 @@ fn why(miss: &Miss) -> String {
                            similar"
                 .to_owned()
         }
+        Miss::TooMuch(_) => "they are more than one edit may write".to_owned(),
         Miss::Placeholder(_) | Miss::Elision => {
             "they look as if lines were left out, and are not searched for".to_owned()
         }

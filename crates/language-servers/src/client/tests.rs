@@ -167,6 +167,29 @@ async fn who_hangs_is_waited_for_in_bounds_and_a_late_reply_is_nobodys() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_a_call_leaves_unanswered_as_it_ends_is_cancelled() {
+    let (client, mut server) = started().await;
+    let path = Path::new("/w/a.rs");
+    let mut left = Box::pin(client.references(path, AT));
+    assert!(tokio::time::timeout(Duration::ZERO, &mut left).await.is_err());
+    let asked = server.await_method("textDocument/references").await;
+    drop(left);
+    let serve = async {
+        let cancelled = server.hear().await;
+        assert_eq!(cancelled["method"], "$/cancelRequest");
+        assert_eq!(cancelled["params"]["id"], asked["id"]);
+        let again = server.await_method("textDocument/references").await;
+        server.reply(&again, Value::Null).await;
+        // What was replied to is not.
+        client.close(path).unwrap();
+        client.show(path, "rust", &text("")).unwrap();
+        assert_eq!(server.hear().await["method"], "textDocument/didOpen");
+    };
+    let (found, ()) = tokio::join!(client.references(path, AT), serve);
+    assert_eq!(found.unwrap(), []);
+}
+
+#[tokio::test(start_paused = true)]
 async fn who_never_says_hello_or_counts_otherwise_is_not_talked_to() {
     let (client, server) = connected();
     let fault = client.await.unwrap_err();

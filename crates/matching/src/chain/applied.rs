@@ -1,7 +1,7 @@
 //! Whether an edit was made already: then it is not made again.
 
 use super::Chain;
-use crate::find::{self, MatchLocation, Window};
+use crate::find::{self, MatchLocation, Window, occurrences};
 use crate::fold::Fold;
 use crate::lines::split;
 use crate::search::{LfView, OCCURRENCES_MAX};
@@ -74,15 +74,36 @@ impl Chain<'_> {
     }
 }
 
-/// Returns where the replacement, which contains the search, stands around what was found.
-pub(super) fn held_around(
-    view: &LfView<'_>,
-    at: usize,
-    search: &str,
-    replace: &str,
-) -> Option<usize> {
-    let starts = replace.match_indices(search).filter_map(|(before, _)| at.checked_sub(before));
-    starts
-        .into_iter()
-        .find(|start| view.text.get(*start..).is_some_and(|text| text.starts_with(replace)))
+/// Where the replacement, which contains the search, stands in a text: what of the search is found within it was
+/// replaced already.
+pub(super) struct HeldReplacements {
+    /// Where it begins, ascending.
+    starts: Vec<usize>,
+    /// How long it is.
+    length: usize,
+    /// Where the search stands in it, ascending.
+    searches: Vec<usize>,
+}
+
+// === impl HeldReplacements ===
+
+impl HeldReplacements {
+    /// Finds them, where the replacement contains the search.
+    pub(super) fn new(view: &LfView<'_>, search: &str, replace: &str) -> Self {
+        let searches: Vec<usize> = replace.match_indices(search).map(|(at, _)| at).collect();
+        let starts = match searches.is_empty() {
+            true => Vec::new(),
+            false => occurrences(view.text.as_bytes(), replace.as_bytes(), usize::MAX),
+        };
+        Self { starts, length: replace.len(), searches }
+    }
+
+    /// Whether one stands around a location where the search was found.
+    pub(super) fn surround(&self, at: usize) -> bool {
+        let first = self.starts.partition_point(|start| start + self.length <= at);
+        // More of them overlap only in texts of one repeated line.
+        let around = self.starts[first..].iter().take_while(|start| **start <= at);
+        let mut around = around.take(OCCURRENCES_MAX);
+        around.any(|start| self.searches.binary_search(&(at - start)).is_ok())
+    }
 }

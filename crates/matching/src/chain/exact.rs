@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use moss_sdk::edit::MatchLevel;
 
-use super::applied::held_around;
+use super::applied::HeldReplacements;
 use super::{Chain, located};
-use crate::find::Window;
+use crate::find::{Window, occurrences};
 use crate::fold::Fold;
 use crate::lines::split;
-use crate::search::LfView;
+use crate::search::{LfView, OCCURRENCES_MAX};
 use crate::write::{EditTexts, SpanEdit};
 use crate::{Located, Miss, Occurrence};
 
@@ -27,7 +27,9 @@ impl Chain<'_> {
         if self.occurrence != Occurrence::All && places.len() > 1 {
             return Err(self.several(MatchLevel::Exact, places.iter().map(start)));
         }
-        places.retain(|place| held_around(&view, place.start, search, replace).is_none());
+        self.check_written(places.len())?;
+        let held = HeldReplacements::new(&view, search, replace);
+        places.retain(|place| !held.surround(place.start));
         if places.is_empty() {
             return Err(Miss::Applied(self.texts.lines.number_at(first)));
         }
@@ -58,8 +60,12 @@ impl Chain<'_> {
         let search = self.texts.search;
         let is_line = |at: usize| indentation(&view.text[..at]).is_some();
         let starts = match self.occurrence {
-            Occurrence::Only => view.occurrences(search, |_| true),
-            Occurrence::OnlyLines => view.occurrences(search, is_line),
+            Occurrence::Only => view.occurrences(search),
+            Occurrence::OnlyLines => {
+                // Most may begin no line: none of the text is looked through again after each.
+                let all = occurrences(view.text.as_bytes(), search.as_bytes(), usize::MAX);
+                all.into_iter().filter(|at| is_line(*at)).take(OCCURRENCES_MAX).collect()
+            }
             Occurrence::All => view.text.match_indices(search).map(|(at, _)| at).collect(),
         };
         let mut places: Vec<_> = starts.into_iter().map(|at| at..at + search.len()).collect();
@@ -100,11 +106,10 @@ impl Chain<'_> {
         if search.starts_with('\n') || search.ends_with('\n') || search.trim().is_empty() {
             return None;
         }
-        let first = lines.start(lines.number_at(range.start));
-        let last = lines.number_at(range.end - 1);
-        let has_all = text[first..range.start].trim().is_empty()
-            && text[range.end..lines.start(last + 1)].trim().is_empty();
-        has_all.then(|| first..lines.start(last + 1))
+        let before = indentation(&text[..range.start])?;
+        let end = lines.start(lines.number_at(range.end - 1) + 1);
+        let has_all = text[range.end..end].trim_start().is_empty();
+        has_all.then(|| range.start - before.len()..end)
     }
 
     pub(super) fn written_lines(&self, first: usize) -> Option<SpanEdit> {
@@ -119,10 +124,11 @@ impl Chain<'_> {
     }
 }
 
-/// Returns what stands before the end of a text on its line, if it is white space alone.
+/// Returns what stands before the end of a text on its line, if it is white space alone. A line may be long:
+/// only its white space is looked at.
 pub(super) fn indentation(before: &str) -> Option<&str> {
-    let indent = &before[before.rfind('\n').map_or(0, |at| at + 1)..];
-    indent.trim().is_empty().then_some(indent)
+    let rest = before.trim_end_matches(|c: char| c != '\n' && c.is_whitespace());
+    (rest.is_empty() || rest.ends_with('\n')).then(|| &before[rest.len()..])
 }
 
 /// The text ends with the search but for its line end.

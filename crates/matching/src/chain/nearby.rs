@@ -107,7 +107,8 @@ impl Chain<'_> {
     fn other_lines(&self, candidate: &ScoredWindow, file: &[&str]) -> Vec<Drift> {
         let Window { first, align, .. } = &candidate.window;
         let search = split(self.texts.search);
-        let pairs = search.iter().zip(align).filter_map(|(search, at)| Some((search, (*at)?)));
+        let pairs =
+            search.iter().zip(align.iter()).filter_map(|(search, at)| Some((search, (*at)?)));
         pairs
             .map(|(search, at)| (search, first + at))
             .filter(|(search, line)| {

@@ -1,5 +1,7 @@
 //! How deep lines are written, and where that is left open.
 
+use std::collections::HashSet;
+
 use moss_sdk::edit::Drift;
 
 use super::shape::width;
@@ -91,6 +93,7 @@ impl Merger<'_> {
             return;
         }
         let sides = self.sides;
+        let noted: HashSet<u64> = self.drift.iter().map(|drift| drift.line).collect();
         let aligned = sides.search.iter().zip(sides.align);
         for (search, at) in aligned.filter_map(|(search, at)| Some((*search, (*at)?))) {
             let found = sides.found[at];
@@ -99,7 +102,7 @@ impl Merger<'_> {
                 continue;
             }
             let (line, expected, found) = (at as u64, search.to_owned(), found.to_owned());
-            if self.drift.iter().all(|drift| drift.line != line) {
+            if !noted.contains(&line) {
                 self.drift.push(Drift { line, expected, found });
             }
         }

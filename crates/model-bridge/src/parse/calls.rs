@@ -13,8 +13,14 @@ use crate::registry::{RegisteredTool, Registry};
 pub(super) use arguments::{NotArguments, arguments, scalar};
 use written::{WrittenCall, contradiction, gather};
 
+/// For how many calls that cannot be made in a frame it is said which tool is meant perhaps: all names are
+/// compared for that.
+const PROPOSALS_MAX: usize = 32;
 /// The most bytes of an id that is kept.
 const ID_BYTES_MAX: usize = 64;
+
+/// How much of a name that no tool has is shown, in characters.
+const NAME_CHARS_MAX: usize = 80;
 
 /// Said where quotes inside of strings leave open where the strings end.
 pub(super) const UNESCAPED: &str = "quotes inside of a string are not escaped; write each as \\\"";
@@ -166,7 +172,9 @@ impl Inside {
     /// Reports that a call is not made because no tool has its name.
     pub(super) fn refuse_unknown(&mut self, registry: &Registry, name: &str) {
         self.broken += 1;
-        self.diagnostics.push(unknown(registry, name));
+        let proposes = self.broken <= PROPOSALS_MAX;
+        let close = if proposes { closest(registry, name) } else { None };
+        self.diagnostics.push(no_tool(name, close));
     }
 
     /// Takes what stands beside it.
@@ -322,12 +330,26 @@ impl Inside {
 
 /// Says that no tool has a name, and which one is meant perhaps.
 pub(super) fn unknown(registry: &Registry, name: &str) -> ReplyDiagnostic {
-    let shown: String = name.chars().take(80).collect();
-    let message = match registry.closest(&shown) {
+    no_tool(name, closest(registry, name))
+}
+
+fn closest<'r>(registry: &'r Registry, name: &str) -> Option<&'r str> {
+    registry.closest(shown(name))
+}
+
+fn no_tool(name: &str, close: Option<&str>) -> ReplyDiagnostic {
+    let shown = shown(name);
+    let message = match close {
         Some(close) => format!("there is no tool `{shown}`; did you mean `{close}`?"),
         None => format!("there is no tool `{shown}`"),
     };
     ReplyDiagnostic::new(DiagnosticCode::UnknownTool, message)
+}
+
+/// The part of a name that is shown.
+fn shown(name: &str) -> &str {
+    let end = name.char_indices().nth(NAME_CHARS_MAX).map_or(name.len(), |(end, _)| end);
+    &name[..end]
 }
 
 /// Whether an id can be repeated to every client.

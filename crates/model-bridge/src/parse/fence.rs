@@ -17,14 +17,21 @@ pub(super) const IMPLICIT: &[&str] = &["json", ""];
 
 /// Whether a fence is one that begins a call, by what follows it; none where more must come to know.
 pub(super) fn begins_call(after: &str, is_last: bool) -> Option<bool> {
-    let end = after.find(['\n', '`', '{', '[']).filter(|end| *end <= INFO_BYTES_MAX);
-    let info = info(&after[..end.unwrap_or(after.len())]);
+    let near = near(after);
+    let end = near.find(['\n', '`', '{', '[']).filter(|end| *end <= INFO_BYTES_MAX);
+    let info = info(&near[..end.unwrap_or(near.len())]);
     if end.is_some() {
         return Some(EXPLICIT.contains(&info.as_str()));
     }
     let may_be = EXPLICIT.iter().any(|known| known.starts_with(&info));
     let waits = may_be && !is_last && after.len() <= INFO_BYTES_MAX;
     if waits { None } else { Some(false) }
+}
+
+/// As much of what follows a fence as it may say, and what shows that it says more: whoever looks at all that
+/// follows each of many fences needs for ever.
+pub(super) fn near(after: &str) -> &str {
+    &after[..after.floor_char_boundary(INFO_BYTES_MAX + char::MAX_LEN_UTF8)]
 }
 
 /// The words that a fence says, in lower case, a space between two. Words that are too long for a call

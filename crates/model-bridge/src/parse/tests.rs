@@ -337,3 +337,20 @@ fn more_cases_of_every_class_are_read_as_they_are_meant() {
     }
     assert!(wrong.is_empty(), "{} wrong:\n{}", wrong.len(), wrong.join("\n"));
 }
+
+#[test]
+fn of_very_many_unknown_tools_only_the_first_are_guessed() {
+    let calls = vec![r#"{"name":"read_fil","arguments":{}}"#; 40].join(",");
+    let text = format!("<tool_call>[{calls}]</tool_call>");
+    let (reply, _) = read(&registry(), &[text.as_bytes()], Finish::Stop);
+    assert!(reply.calls.is_empty());
+    let guessed = reply.diagnostics.iter().filter(|one| one.message.contains("`read_file`"));
+    assert_eq!(guessed.count(), 32);
+}
+
+#[test]
+fn very_many_fences_in_a_line_are_gone_through_once() {
+    let text = format!("See {}", "```what stands behind it ".repeat(100_000));
+    let (reply, _) = read(&registry(), &[text.as_bytes()], Finish::Stop);
+    assert!(reply.calls.is_empty() && tidy(&reply.text) == tidy(&text));
+}

@@ -37,6 +37,23 @@ fn shown(messages: &[ChatMessage]) -> Vec<(ChatRole, String)> {
 }
 
 #[test]
+fn calls_and_results_find_each_other_however_many_there_are() {
+    const COUNT: usize = 50_000;
+    let id = |number: usize| format!("c{number}");
+    let calls = (0..COUNT).map(|number| call(&id(number), "todo", json!({ "number": number })));
+    let mut messages =
+        vec![Message::Assistant { text: "Doing.".to_owned(), calls: calls.collect() }];
+    messages.extend((0..COUNT).rev().map(|number| result(&id(number), "ok")));
+    let conversation = Conversation { messages, ..Conversation::default() };
+    let shown = shown(&project(&conversation, "", Language::En));
+    assert_eq!(shown.len(), 2);
+    // So many are not read back.
+    assert!(shown[0].1.starts_with("> Doing.\n"));
+    let at = |number: usize| shown[1].1.find(&format!("call c{number} (todo): ok"));
+    assert!(at(0).is_some() && at(0) < at(COUNT - 1));
+}
+
+#[test]
 fn a_conversation_becomes_plain_messages() {
     let conversation = Conversation {
         messages: vec![

@@ -1,5 +1,7 @@
 //! A tool in a line, or on a page.
 
+use std::collections::HashSet;
+
 use serde_json::Value;
 
 use crate::language::is_han;
@@ -27,6 +29,9 @@ const PARAMETER_CHARS_MAX: usize = 400;
 const VALUES_MAX: usize = 12;
 /// How deep types are reported.
 const DEPTH_MAX: usize = 4;
+/// About how long the types of a tool are together, in bytes; what comes behind is only named. References can make
+/// them many times as long as the schema is.
+const TYPES_BYTES_MAX: usize = 64 << 10;
 
 /// `name(path!: string, line?: integer): a few words`, fewer where there are many tools.
 pub(super) fn line(tool: &RegisteredTool, tools: usize) -> String {
@@ -50,7 +55,7 @@ pub(super) fn page(tool: &RegisteredTool, words: [&str; 3]) -> String {
     for (name, schema) in properties(tool) {
         let text = schema.get("description").and_then(Value::as_str).unwrap_or_default();
         let text = shown(text, PARAMETER_CHARS_MAX);
-        let whether = if must.contains(&name.as_str()) { required } else { optional };
+        let whether = if must.contains(name.as_str()) { required } else { optional };
         let otherwise = schema.get("default").map(|value| format!(", {default} {value}"));
         let otherwise = otherwise.unwrap_or_default();
         let colon = if text.is_empty() { "" } else { ": " };
@@ -62,14 +67,16 @@ pub(super) fn page(tool: &RegisteredTool, words: [&str; 3]) -> String {
 fn signature(tool: &RegisteredTool) -> String {
     let root = &tool.definition().parameters;
     let must = needed(tool);
+    let mut left = TYPES_BYTES_MAX;
     let parameters = properties(tool).map(|(name, schema)| {
-        let mark = if must.contains(&name.as_str()) { '!' } else { '?' };
-        format!("{name}{mark}: {}", type_of(schema, root, DEPTH_MAX))
+        let mark = if must.contains(name.as_str()) { '!' } else { '?' };
+        format!("{name}{mark}: {}", type_of(schema, root, DEPTH_MAX, &mut left))
     });
-    format!("{}({})", tool.name(), parameters.collect::<Vec<_>>().join(", "))
+    let parameters: Vec<String> = parameters.collect();
+    format!("{}({})", tool.name(), parameters.join(", "))
 }
 
-fn needed(tool: &RegisteredTool) -> Vec<&str> {
+fn needed(tool: &RegisteredTool) -> HashSet<&str> {
     let must = tool.definition().parameters.get("required").and_then(Value::as_array);
     must.into_iter().flatten().filter_map(Value::as_str).collect()
 }
@@ -79,12 +86,20 @@ fn properties(tool: &RegisteredTool) -> impl Iterator<Item = (&String, &Value)> 
     properties.into_iter().flatten()
 }
 
-/// The type that a schema asks for: `string`, `a|b`, `string[]`, `integer|null`.
-fn type_of(schema: &Value, root: &Value, depth: usize) -> String {
-    let Some(depth) = depth.checked_sub(1) else { return "any".to_owned() };
+/// The type that a schema asks for: `string`, `a|b`, `string[]`, `integer|null`. `left` is how many bytes of types
+/// there is room for.
+fn type_of(schema: &Value, root: &Value, depth: usize, left: &mut usize) -> String {
+    let depth = depth.checked_sub(1).filter(|_| *left > 0);
+    let told = depth.map_or_else(|| "any".to_owned(), |depth| described(schema, root, depth, left));
+    *left = left.saturating_sub(told.len());
+    told
+}
+
+fn described(schema: &Value, root: &Value, depth: usize, left: &mut usize) -> String {
     if let Some(target) = schema.get("$ref").and_then(Value::as_str) {
         let target = target.strip_prefix('#').and_then(|pointer| root.pointer(pointer));
-        return target.map_or_else(|| "any".to_owned(), |schema| type_of(schema, root, depth));
+        let told = target.map(|schema| type_of(schema, root, depth, left));
+        return told.unwrap_or_else(|| "any".to_owned());
     }
     if let Some(values) = schema.get("enum").and_then(Value::as_array) {
         let told = values.iter().take(VALUES_MAX).map(word);
@@ -97,7 +112,7 @@ fn type_of(schema: &Value, root: &Value, depth: usize) -> String {
     if let Some(options) = any_of {
         let mut told: Vec<String> = Vec::new();
         for option in options.iter().take(VALUES_MAX) {
-            let option = type_of(option, root, depth);
+            let option = type_of(option, root, depth, left);
             if !told.contains(&option) {
                 told.push(option);
             }
@@ -106,28 +121,28 @@ fn type_of(schema: &Value, root: &Value, depth: usize) -> String {
     }
     match schema.get("type") {
         Some(Value::String(kind)) if kind == "array" => {
-            let item = schema.get("items").map(|items| type_of(items, root, depth));
+            let item = schema.get("items").map(|items| type_of(items, root, depth, left));
             match item.as_deref() {
                 Some(item) if item.contains('|') => format!("({item})[]"),
                 Some(item) => format!("{item}[]"),
                 None => "any[]".to_owned(),
             }
         }
-        Some(Value::String(kind)) if kind == "object" => fields(schema, root, depth),
+        Some(Value::String(kind)) if kind == "object" => fields(schema, root, depth, left),
         Some(Value::String(kind)) => kind.clone(),
         Some(Value::Array(kinds)) => kinds.iter().map(word).collect::<Vec<_>>().join("|"),
-        _ if schema.get("properties").is_some() => fields(schema, root, depth),
+        _ if schema.get("properties").is_some() => fields(schema, root, depth, left),
         _ => "any".to_owned(),
     }
 }
 
-fn fields(schema: &Value, root: &Value, depth: usize) -> String {
+fn fields(schema: &Value, root: &Value, depth: usize, left: &mut usize) -> String {
     let properties = schema.get("properties").and_then(Value::as_object);
     let must = schema.get("required").and_then(Value::as_array);
     let told = properties.into_iter().flatten().take(VALUES_MAX).map(|(name, schema)| {
         let is_must = must.is_some_and(|must| must.iter().any(|one| one == name));
         let mark = if is_must { '!' } else { '?' };
-        format!("{name}{mark}: {}", type_of(schema, root, depth))
+        format!("{name}{mark}: {}", type_of(schema, root, depth, left))
     });
     let told: Vec<String> = told.collect();
     if told.is_empty() { "object".to_owned() } else { format!("{{{}}}", told.join(", ")) }

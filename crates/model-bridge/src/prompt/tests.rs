@@ -358,3 +358,23 @@ fn words_of_a_tool_are_whole_where_it_has_a_title() {
         "{prompt}"
     );
 }
+
+#[test]
+fn a_type_that_very_many_parameters_have_makes_no_prompt_endless() {
+    let named = |number: usize| (format!("p{number}"), serde_json::json!({ "$ref": "#/$defs/d" }));
+    let properties: serde_json::Map<String, serde_json::Value> = (0..20_000).map(named).collect();
+    let parameters = serde_json::json!({
+        "type": "object",
+        "properties": properties,
+        "required": ["p0"],
+        "$defs": { "d": { "enum": ["x".repeat(1 << 19)] } },
+    });
+    let name = "t".to_owned();
+    let tool = crate::registry::ToolDefinition { name, parameters, ..Default::default() };
+    let registry = Registry::new([tool]).unwrap();
+    for form in [PromptDetail::Short, PromptDetail::Long] {
+        let prompt = render(&PromptRequest { form, ..request(&registry) });
+        assert!(prompt.len() < 4 << 20, "{} bytes", prompt.len());
+        assert!(prompt.contains("p0!: xxx") && prompt.contains("p19999?: any"));
+    }
+}

@@ -1,6 +1,8 @@
 //! Schemas as other languages and APIs write them, read as what they mean: `str` is a string, and a
 //! keyword that is `null` is not there. What is a schema already is never touched.
 
+use std::collections::HashSet;
+
 use serde_json::{Map, Value};
 
 /// How deep schemas nest.
@@ -77,13 +79,13 @@ impl Repair {
 
     fn schema(&mut self, schema: &mut Value, pointer: &str, depth: usize) {
         let Some(fields) = schema.as_object_mut().filter(|_| depth > 0) else { return };
-        let nulls = |(key, value): (&String, &Value)| {
-            (value.is_null() && !NULLABLE.contains(&key.as_str())).then(|| key.clone())
-        };
-        for key in fields.iter().filter_map(nulls).collect::<Vec<_>>() {
-            fields.shift_remove(&key);
-            self.note(&format!("{pointer}/{key}"), "`null` is read as missing");
-        }
+        fields.retain(|key, value| {
+            let is_missing = value.is_null() && !NULLABLE.contains(&key.as_str());
+            if is_missing {
+                self.note(&format!("{pointer}/{key}"), "`null` is read as missing");
+            }
+            !is_missing
+        });
         self.types(fields, pointer);
         self.required(fields, pointer);
         for (key, value) in fields.iter_mut() {
@@ -160,13 +162,8 @@ impl Repair {
         match fields.get_mut("required") {
             Some(Value::Array(listed)) => {
                 listed.extend(names);
-                let mut seen = Vec::new();
-                listed.retain(|name| {
-                    !seen.contains(name) && {
-                        seen.push(name.clone());
-                        true
-                    }
-                });
+                let mut seen = HashSet::new();
+                listed.retain(|name| seen.insert(name.to_string()));
             }
             _ => drop(fields.insert("required".to_owned(), Value::Array(names))),
         }

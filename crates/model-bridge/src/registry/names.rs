@@ -92,15 +92,24 @@ fn without_prefix(name: &str) -> Option<&str> {
     PREFIXES.iter().find_map(after)
 }
 
+/// Whether names of so many letters can be alike enough: each letter that one has more is a difference.
+fn may_be_alike(one: usize, other: usize) -> bool {
+    let (fewer, more) = (one.min(other) as f64, one.max(other) as f64);
+    fewer >= more * LIKENESS_MIN - 1e-6
+}
+
 /// The name that is most like a wrong one, where one is.
 pub(super) fn closest<'n>(
     wrong: &str,
     names: impl IntoIterator<Item = &'n str>,
 ) -> Option<&'n str> {
     let wrong = fold(wrong);
+    let letters = wrong.chars().count();
     names
         .into_iter()
-        .map(|name| (strsim::normalized_damerau_levenshtein(&wrong, &fold(name)), name))
+        .map(|name| (name, fold(name)))
+        .filter(|(_, folded)| may_be_alike(letters, folded.chars().count()))
+        .map(|(name, folded)| (strsim::normalized_damerau_levenshtein(&wrong, &folded), name))
         .filter(|(likeness, _)| *likeness >= LIKENESS_MIN)
         .max_by(|one, other| one.0.total_cmp(&other.0))
         .map(|(_, name)| name)

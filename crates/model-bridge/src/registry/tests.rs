@@ -46,6 +46,8 @@ fn names_are_found_as_models_write_them() {
         assert!(registry.resolve(name).is_none(), "{name}");
     }
     assert_eq!(registry.closest("read_fil"), Some("read_file"));
+    assert_eq!(registry.closest("read_file_mine"), Some("read_file"));
+    assert_eq!(registry.closest("read_file_of_mine"), None);
     assert_eq!(registry.closest("bash"), None);
 }
 

@@ -4,6 +4,9 @@ use std::cell::OnceCell;
 
 use crate::language::Language;
 
+/// What begins and ends a text in quotes.
+const QUOTES: [u8; 3] = *b"\"'`";
+
 /// A text whose brackets are looked for.
 pub(super) struct TextBrackets<'t> {
     language: Language,
@@ -28,31 +31,39 @@ fn half_of(bracket: u8) -> Option<(u8, bool)> {
 /// Blanks what stands in quotes on one line.
 fn unquoted(text: &str) -> Vec<u8> {
     let mut bytes = text.as_bytes().to_vec();
+    // Up to where nothing ends what one of the quotes begins: another one there was escaped for the first, and so
+    // nothing ends what it begins, either.
+    let mut endless = [0; QUOTES.len()];
     let mut at = 0;
     while at < bytes.len() {
-        let quote = bytes[at];
-        if matches!(quote, b'"' | b'\'' | b'`')
-            && let Some(length) = quoted_length(&bytes[at..])
-        {
-            bytes[at..at + length].fill(b' ');
-            at += length;
+        let quote = QUOTES.iter().position(|quote| *quote == bytes[at]);
+        let Some(quote) = quote.filter(|quote| at >= endless[*quote]) else {
+            at += 1;
             continue;
+        };
+        match quoted_length(&bytes[at..]) {
+            Ok(length) => {
+                bytes[at..at + length].fill(b' ');
+                at += length;
+            }
+            Err(length) => {
+                endless[quote] = at + length;
+                at += 1;
+            }
         }
-        at += 1;
     }
     bytes
 }
 
-/// How long a text in quotes is, with both of them; none where nothing ends it in its line.
-fn quoted_length(bytes: &[u8]) -> Option<usize> {
-    let quote = *bytes.first()?;
+/// How long a text in quotes is, with both of them; where nothing ends it in its line, how far that was looked at.
+fn quoted_length(bytes: &[u8]) -> Result<usize, usize> {
     let mut at = 1;
     loop {
-        match *bytes.get(at)? {
-            b'\n' => return None,
-            b'\\' => at += 2,
-            byte if byte == quote => return Some(at + 1),
-            _ => at += 1,
+        match bytes.get(at) {
+            None | Some(b'\n') => return Err(at),
+            Some(b'\\') => at += 2,
+            Some(byte) if *byte == bytes[0] => return Ok(at + 1),
+            Some(_) => at += 1,
         }
     }
 }
@@ -127,5 +138,24 @@ mod tests {
         }
         assert!(TextBrackets::new(Language::Json, "").is_sure(None));
         assert!(!TextBrackets::new(Language::C, "f(").is_sure(Some(1)));
+    }
+
+    #[test]
+    fn what_is_in_quotes_on_one_line_is_blanked() {
+        for (text, expected) in [
+            (r"\'\'\' '", r"\       "),
+            ("a 'b \"c' d\"\n'e'", "a        d\"\n   "),
+            (r#"\'\'x "y\'""#, r"\'\'x      "),
+            ("'\\\n'", "    "),
+            ("'", "'"),
+            ("", ""),
+        ] {
+            assert_eq!(String::from_utf8_lossy(&unquoted(text)), expected, "{text}");
+        }
+        // Of very many that are escaped none ends what another begins.
+        for quotes in [r"\'", r"\'\`", r#"\"(\""#] {
+            let text = format!("({}", quotes.repeat(200_000));
+            assert!(TextBrackets::new(Language::Python, &text).is_sure(Some(0)), "{quotes}");
+        }
     }
 }

@@ -204,9 +204,9 @@ impl<'t> GapScan<'t> {
 
     /// Whether a token is the first of its line.
     fn begins_line(&self, at: usize) -> bool {
-        let before = &self.text[..self.tokens[at].start];
-        let line = before.rfind('\n').map_or(before, |end| &before[end..]);
-        line.trim().is_empty()
+        // All that is not blank is a token.
+        let Some(before) = at.checked_sub(1) else { return true };
+        self.text[self.tokens[before].end..self.tokens[at].start].contains('\n')
     }
 
     /// `export module a.b:c;`, `import std;`, or `export` before a declaration.
@@ -261,15 +261,18 @@ impl<'t> GapScan<'t> {
     pub(super) fn enum_type(&self, at: usize) -> Option<FilledGap> {
         let is_named = self.token(at) == "enum" && self.is_word(at + 1);
         let colon = at + 1 + usize::from(is_named);
-        let is_it = self.token(at) == "enum" && self.token(colon) == ":";
+        if self.token(at) != "enum" || self.token(colon) != ":" {
+            return None;
+        }
         let is_type = |place: &usize| self.is_word(*place);
-        let end = (colon + 1..self.len()).take_while(is_type).last().filter(|_| is_it)?;
+        let end = (colon + 1..self.len()).take_while(is_type).last()?;
         Some(blank(self.bytes(colon, end)))
     }
 
     /// A line with `#embed`.
     pub(super) fn embed(&self, at: usize) -> Option<FilledGap> {
-        let start = self.are(at, &["#", "embed"]).then(|| self.tokens[at].start)?;
+        let is_it = self.are(at, &["#", "embed"]) && self.begins_line(at);
+        let start = is_it.then(|| self.tokens[at].start)?;
         let length = self.text[start..].find('\n').unwrap_or(self.text.len() - start);
         Some(blank(start..start + length))
     }

@@ -1,6 +1,6 @@
 //! Fences: those of calls, those of blocks of code, and code inside of a line.
 
-use super::super::fence::{EXPLICIT, IMPLICIT, INFO_BYTES_MAX, info};
+use super::super::fence::{EXPLICIT, IMPLICIT, INFO_BYTES_MAX, info, near};
 use super::super::frame::{Frame, FrameKind};
 use super::super::{Parser, ParserState};
 use super::MarkOutcome;
@@ -30,8 +30,9 @@ impl Parser {
         let rest = self.rest();
         let after = &rest[run..];
         let starts_line = self.line.is_blank();
-        let end = after.find(['\n', '`', '{', '[', '“']).filter(|end| *end <= INFO_BYTES_MAX);
-        let info = info(&after[..end.unwrap_or(after.len())]);
+        let near = near(after);
+        let end = near.find(['\n', '`', '{', '[', '“']).filter(|end| *end <= INFO_BYTES_MAX);
+        let info = info(&near[..end.unwrap_or(near.len())]);
         let mut known = EXPLICIT.iter().chain(IMPLICIT);
         let may_be = known.any(|known| known.starts_with(&info));
         let is_explicit = EXPLICIT.contains(&info.as_str());

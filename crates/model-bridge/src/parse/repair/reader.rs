@@ -1,6 +1,6 @@
 //! The tolerant reader: what it reads it writes again as strict JSON.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 
 use moss_schema::json::JsonFault;
 
@@ -50,7 +50,7 @@ pub(super) struct Bracket {
     next: Expected,
     pub(super) role: JsonRole,
     /// The keys so far, where they are known.
-    pub(super) seen: Vec<String>,
+    pub(super) seen: HashSet<String>,
     /// The key that was read last.
     key: String,
 }
@@ -179,13 +179,16 @@ impl<'t, 'c> Repairer<'t, 'c> {
             self.close();
             return Some(());
         }
-        let is_comma = |c: char| matches!(c, ',' | '，') || c.is_whitespace();
-        let rest = self.text[self.at..].trim_start_matches(is_comma);
         // Between values something may be missing.
-        if next == Expected::AfterComma && matches!(c, ',' | '，') && rest.starts_with(end) {
-            self.changes.insert(RepairKind::TrailingComma);
-            self.bump();
-            return Some(());
+        if next == Expected::AfterComma && matches!(c, ',' | '，') {
+            let is_comma = |c: char| matches!(c, ',' | '，') || c.is_whitespace();
+            let rest = self.text[self.at..].trim_start_matches(is_comma);
+            if rest.starts_with(end) {
+                // All at once: whoever looks behind each of many needs for ever.
+                self.at = self.text.len() - rest.len();
+                self.changes.insert(RepairKind::TrailingComma);
+                return Some(());
+            }
         }
         match next {
             Expected::Separator => self.separator(is_object, c),
@@ -251,12 +254,9 @@ impl<'t, 'c> Repairer<'t, 'c> {
         }
         let key = self.out[begin..self.out.len() - 1].to_owned();
         let open = self.stack.last_mut()?;
-        if open.role.is_known() {
-            if open.seen.contains(&key) {
-                self.twice = Some(key);
-                return None;
-            }
-            open.seen.push(key.clone());
+        if open.role.is_known() && !open.seen.insert(key.clone()) {
+            self.twice = Some(key);
+            return None;
         }
         open.key = key;
         open.next = Expected::Colon;
@@ -315,7 +315,7 @@ impl<'t, 'c> Repairer<'t, 'c> {
             None => self.keys.outermost(is_object),
         };
         self.calls += usize::from(role == JsonRole::Call);
-        let (seen, key) = (Vec::new(), String::new());
+        let (seen, key) = (HashSet::new(), String::new());
         self.stack.push(Bracket { is_object, next: Expected::First, role, seen, key });
         Some(())
     }

@@ -210,7 +210,7 @@ impl Repairer<'_, '_> {
     fn is_key_at(&self, text: &str, at: usize) -> bool {
         let Some(open) = self.stack.last() else { return false };
         any_key_at(text, at).is_some_and(|key| {
-            let is_new = !open.seen.iter().any(|seen| seen == key);
+            let is_new = !open.seen.contains(key);
             is_new && self.keys.may_stand(open.role, key)
         })
     }
@@ -226,7 +226,7 @@ impl Repairer<'_, '_> {
             (at, _) = skip_blanks(text, at + c.len_utf8(), text.len());
         }
         let Some(key) = any_key_at(text, at) else { return false };
-        let is_twice = open.seen.iter().any(|seen| seen == key);
+        let is_twice = open.seen.contains(key);
         // A word with a colon is one of a text, as a rule.
         if !is_twice && !text[at..].starts_with(is_quote) {
             return false;
@@ -266,7 +266,7 @@ impl Repairer<'_, '_> {
         let after = after.trim_start_matches(|c: char| c.is_whitespace() || is_quote(c));
         let is_key = !key.is_empty() && self.keys.may_stand(open.role, key);
         let follows = after.starts_with([':', '：', '=']) || word[length..].starts_with(['"', '”']);
-        is_key && follows && !open.seen.iter().any(|seen| seen == key)
+        is_key && follows && !open.seen.contains(key)
     }
 }
 

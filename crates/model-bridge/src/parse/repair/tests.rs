@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::registry::Registry;
 
 fn repaired(text: &str) -> Option<(Vec<Value>, Vec<RepairKind>)> {
     let repaired = values(text, true, KnownKeys::default()).ok()?;
@@ -84,4 +85,25 @@ fn what_cannot_be_known_is_not_made_up() {
     assert!(values(&deep, true, KnownKeys::default()).is_err());
     let allowed = format!("{}{}", "[".repeat(DEPTH_MAX), "]".repeat(DEPTH_MAX));
     assert!(values(&allowed, true, KnownKeys::default()).is_ok());
+}
+
+#[test]
+fn very_many_commas_and_keys_are_gone_through_once() {
+    let commas = format!("{{\"a\":[1{}],}}", " ,\n，".repeat(200_000));
+    let expected = json!({ "a": [1] });
+    let changes = [RepairKind::FullWidth, RepairKind::TrailingComma];
+    let (values, told) = repaired(&commas).unwrap();
+    assert_eq!(values, [expected]);
+    assert!(told.iter().all(|change| changes.contains(change)), "{told:?}");
+    // One value may be missing behind all of them.
+    assert_eq!(repaired("{\"a\":[1,, ,2]}"), None);
+
+    let registry = Registry::default();
+    let keys = KnownKeys::of_arguments(&registry, None);
+    let fields: Vec<String> = (0..200_000).map(|number| format!("k{number}:1")).collect();
+    let fields = fields.join(",");
+    let read = super::values(&format!("{{{fields}}}"), true, keys).unwrap();
+    assert_eq!(read.values[0].as_object().unwrap().len(), 200_000);
+    let twice = super::values(&format!("{{{fields},k7:2}}"), true, keys);
+    assert_eq!(twice, Err(JsonFault::Twice("k7".to_owned())));
 }

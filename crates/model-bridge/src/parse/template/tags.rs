@@ -276,15 +276,20 @@ fn is_swallowed(
 /// Whether a value has the tag of another parameter: one of the tool that begins a line, or one that
 /// is not closed again and of which it does not merely speak.
 fn has_parameter(parameters: &ParameterForm, tool: &RegisteredTool, value: &str) -> bool {
-    let mut from = 0;
+    let (mut from, mut line_begin) = (0, 0);
     let mut open = 0_usize;
     for (place, mark) in value.match_indices(parameters.open) {
-        open = open.saturating_sub(value[from..place].matches(parameters.close).count());
+        let between = &value[from..place];
+        open = open.saturating_sub(between.matches(parameters.close).count());
+        // A line may have very many of them: only what is behind the last one is looked at.
+        let begun = between.rfind('\n').map(|end| from + end + 1);
+        let is_first = begun.is_some() || from == 0;
+        line_begin = begun.unwrap_or(line_begin);
         from = place;
         let rest = &value[place + mark.len()..];
         let Some((key, after)) = key_of_tag(parameters, rest) else { continue };
-        let line = &value[value[..place].rfind('\n').map_or(0, |end| end + 1)..place];
-        let begins_line = line.trim().is_empty();
+        let line = &value[line_begin..place];
+        let begins_line = is_first && line.trim().is_empty();
         let is_of_tool = || tool.parameter(key.trim()).is_some();
         if begins_line && line.len() < place && is_of_tool() {
             return true;
@@ -333,4 +338,31 @@ fn next_mark<'m>(
         }
     }
     Err(not)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::TEMPLATES;
+    use super::*;
+
+    #[test]
+    fn a_line_of_very_many_tags_is_gone_through_once() {
+        let form = TEMPLATES.iter().find(|template| template.form == "qwen3_coder").unwrap();
+        let parameters = form.parameters.as_ref().unwrap();
+        let tools = r#"[{"name":"t","parameters":{"properties":{"a":{}}}}]"#;
+        let registry = Registry::from_json(tools).unwrap();
+        let tool = registry.tool("t").unwrap();
+        let spoken_of = "`<parameter=a>` ".repeat(200_000);
+        for (value, expected) in [
+            (spoken_of.clone(), false),
+            (format!("{spoken_of}\n {spoken_of}"), false),
+            (format!("{spoken_of}\n  <parameter=a>"), true),
+            (format!("{}{spoken_of}", " ".repeat(200_000)), false),
+            ("x\n  <parameter=a>".to_owned(), true),
+            ("  <parameter=a>".to_owned(), true),
+            ("x <parameter=a>1</parameter>".to_owned(), false),
+        ] {
+            assert_eq!(has_parameter(parameters, tool, &value), expected, "{} bytes", value.len());
+        }
+    }
 }
